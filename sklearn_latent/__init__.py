@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Latent-variable conditional random fields for labelling sequences with scikit-learn."""
+
+from ._sequences import LabelSequences, SequenceMatrix
+
+__all__ = ["LabelSequences", "SequenceMatrix", "__version__"]
+
+__version__ = "0.1.0.dev0"

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ragged labels: the list that `predict` returns and the coding into integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from .matrix import sequence_indices
+
+__all__ = ["FOREIGN", "UNKNOWN", "LabelCodec", "LabelSequences", "flatten_labels"]
+
+#: Code of a position whose label is not given (``None``): it is summed over.
+UNKNOWN = -1
+#: Code of a label that is not among the classes: it has probability zero.
+FOREIGN = -2
+
+
+class LabelSequences(list):
+    """A list with one entry a sequence, that numpy turns into one object a sequence.
+
+    It is what `predict` returns (entries: plain lists of labels) and what the per-sequence arrays
+    come in (`predict_marginals`: arrays of shape (T, n_classes)). It prints, compares and
+    serialises as a list; its ``__array__`` is a 1-D object array also when all entries have one
+    length, so that scikit-learn's ``cross_val_predict`` can put folds together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_latent import LabelSequences
+    >>> y = LabelSequences([["B", "I"], ["O", "O"]])
+    >>> np.asarray(y).shape
+    (2,)
+    >>> y[np.array([False, True])]
+    [['O', 'O']]
+    """
+
+    def __getitem__(self, key):
+        """Return an entry for an int, `LabelSequences` for a slice, an index array or a mask."""
+        if isinstance(key, slice):
+            return LabelSequences(list.__getitem__(self, key))
+        if isinstance(key, (np.ndarray, list)) and np.ndim(key) == 1:
+            return LabelSequences([list.__getitem__(self, i) for i in sequence_indices(key, len(self)).tolist()])
+        return list.__getitem__(self, key)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        if dtype is not None and np.dtype(dtype) != object:
+            raise TypeError(f"sequences become an array of objects, one a sequence, not of {np.dtype(dtype)}")
+        out = np.empty(len(self), dtype=object)
+        for i, entry in enumerate(self):
+            out[i] = entry
+        return out
+
+
+class LabelCodec:
+    """Labels to integer codes and back.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Distinct labels in scikit-learn's order (sorted).
+
+    Notes
+    -----
+    Codes are int32: the index into `classes`, `UNKNOWN` for ``None`` and `FOREIGN` for a label
+    that is not a class.
+    """
+
+    def __init__(self, classes: np.ndarray):
+        self.classes = classes
+        self._code = {label: i for i, label in enumerate(classes.tolist())}
+        self._code[None] = UNKNOWN
+
+    @classmethod
+    def from_labels(cls, y: list[list]) -> LabelCodec:
+        """Learn the classes of `y`, lists of labels as Python scalars.
+
+        Raises
+        ------
+        ValueError
+            If labels are of mixed kinds, a float that isn't a whole number, or there is none at all.
+        """
+        kind = _one_kind(y)
+        if kind is None:
+            raise ValueError("y holds no label: at least one token must have a label that is not None")
+        found = {label for labels in y for label in labels}
+        found.discard(None)
+        try:
+            return cls(as_classes(sorted(found)))
+        except TypeError:
+            raise ValueError(f"labels must be sortable, got {kind.__name__}") from None
+
+    def encode(self, y: list[list]) -> np.ndarray:
+        """Codes of all labels, stacked, int32 of shape (n_tokens,)."""
+        code = self._code
+        n = sum(map(len, y))
+        return np.fromiter((code.get(label, FOREIGN) for labels in y for label in labels), np.int32, count=n)
+
+    def decode(self, codes: np.ndarray, offsets: np.ndarray) -> LabelSequences:
+        """Labels as Python scalars, one list a sequence."""
+        flat = self.classes[codes].tolist() if len(codes) else []
+        bounds = offsets.tolist()
+        return LabelSequences([flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
+
+
+def as_classes(labels: list) -> np.ndarray:
+    """Array of distinct sorted labels, of numpy's own dtype if that gives back equal labels."""
+    if labels and isinstance(labels[0], (str, int, float, bool)):
+        array = np.array(labels)
+        if array.ndim == 1 and array.dtype != object and array.tolist() == labels:
+            return array
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
+def flatten_labels(y: Iterable) -> list[list]:
+    """Lists of labels as Python scalars, one a sequence, from every accepted form of y.
+
+    Raises
+    ------
+    TypeError
+        If `y` or one of its entries is not a list of labels.
+    """
+    if isinstance(y, (str, bytes)) or not isinstance(y, Iterable) or isinstance(y, dict):
+        raise TypeError(
+            f"y must hold one list of labels a sequence, such as [['B', 'I'], ['O']]; got {type(y).__name__}"
+        )
+    if hasattr(y, "columns") and hasattr(y, "shape"):
+        raise TypeError("y is a data frame; one list of labels a sequence is expected, such as [['B', 'I'], ['O']]")
+    return [_label_list(labels, i) for i, labels in enumerate(y)]
+
+
+def _label_list(labels, i: int) -> list:
+    if isinstance(labels, np.ndarray):
+        if labels.ndim != 1:
+            raise TypeError(f"y[{i}] must be a 1-D array of labels, got {labels.ndim} dimensions")
+        out = labels.tolist()
+    elif isinstance(labels, (str, bytes, dict)) or not isinstance(labels, Iterable):
+        raise TypeError(
+            f"y[{i}] is {labels!r} ({type(labels).__name__}), but y must hold one list of labels a sequence, "
+            "such as [['B', 'I'], ['O']]"
+        )
+    else:
+        out = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    if any(isinstance(label, np.generic) for label in out):
+        out = [label.item() if isinstance(label, np.generic) else label for label in out]
+    return out
+
+
+def _one_kind(y: list[list]) -> type | None:
+    """Return the one kind of all labels, or raise naming the first that differs."""
+    first = None
+    for i, labels in enumerate(y):
+        for kind in set(map(type, labels)) - {type(None)}:
+            if first is None or kind is not first[0] or kind is float:
+                t, label = next((t, v) for t, v in enumerate(labels) if type(v) is kind)
+                _check_label(label, labels, i, t, kind)
+            if first is None:
+                first = (kind, i, t, label)
+            elif kind is not first[0]:
+                raise ValueError(
+                    f"labels must be of one kind: y[{i}][{t}] is {label!r} ({kind.__name__}), "
+                    f"but y[{first[1]}][{first[2]}] is {first[3]!r} ({first[0].__name__})"
+                )
+    return None if first is None else first[0]
+
+
+def _check_label(label, labels: list, i: int, t: int, kind: type) -> None:
+    if kind is float:
+        for t_bad, value in enumerate(labels):
+            if isinstance(value, float) and not value.is_integer():
+                raise ValueError(f"y[{i}][{t_bad}] is {value!r}: a label that is a float must be a whole number")
+    elif kind is complex or kind.__name__ == "NAType":
+        raise ValueError(f"y[{i}][{t}] is {label!r}, which is not a label")
+    else:
+        try:
+            hash(label)
+        except TypeError:
+            raise ValueError(f"y[{i}][{t}] is a {kind.__name__}, which is not a label (not hashable)") from None
