@@ -1,1 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+"""Training criteria: value and gradient from a scorer, a lattice and labels."""
+
+from .chain import ChainObjective, Chunk, Packing
+
+__all__ = ["ChainObjective", "Chunk", "Packing"]

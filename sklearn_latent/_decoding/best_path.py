@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Projection of the best latent path."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._lattice import Lattice
+from .base import Decoded, at_least_half
+
+__all__ = ["BestPathDecoder"]
+
+
+class BestPathDecoder:
+    """Best hidden path (BHP): Viterbi over latent states, then each state's label.
+
+    It replaces the sum over latent paths by its largest term, so the labels need not be the most probable ones; with
+    one state a label they are.
+    """
+
+    def decode(self, lattice: Lattice) -> Decoded:
+        """Decode a batch of sequences."""
+        path, _ = lattice.best_path()
+        codes = np.where(path < 0, 0, lattice.topology.state_label[np.maximum(path, 0)]).astype(np.int32)
+        out = Decoded.of(codes, len(lattice))
+        out.log_prob = lattice.label_log_prob(codes)
+        if lattice.topology.one_state_a_label:
+            out.exact[:] = True
+        else:
+            out.exact = at_least_half(out.log_prob)
+        return out

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The most probable label sequence, certified."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._lattice import Lattice
+from ._label_search import label_search
+from .base import Decoded
+from .best_path import BestPathDecoder
+
+__all__ = ["ExactLDIDecoder", "label_nbest"]
+
+#: Expansions a token that are always granted, above `max_search`.
+_FREE_EXPANSIONS = 20
+
+
+class ExactLDIDecoder:
+    """Latent-dynamic inference (LDI), exact: best-first search over label prefixes.
+
+    A prefix carries its forward vector over the latent states of its last label, so latent paths are summed out as
+    the search goes, and its bound lets each state choose the best continuation by itself. The first complete prefix
+    that leaves the heap is the most probable label sequence; with one state a label the search is Viterbi's.
+
+    Parameters
+    ----------
+    max_search : int
+        Expansions beyond 20 a token after which the best answer found is returned, without the proof.
+    epsilon : float
+        Relative gap at which an answer is accepted; 0.0: only the proven optimum.
+    """
+
+    def __init__(self, max_search: int = 100_000, epsilon: float = 0.0):
+        self.max_search = max_search
+        self.epsilon = epsilon
+
+    def decode(self, lattice: Lattice) -> Decoded:
+        """Decode a batch of sequences."""
+        if lattice.topology.one_state_a_label:
+            out = BestPathDecoder().decode(lattice)
+            out.upper_bound = out.log_prob.copy()
+            return out
+        out = Decoded.of(np.zeros(len(lattice.node), dtype=np.int32), len(lattice))
+        gap = np.zeros(len(lattice))
+        out.exact[:] = True
+        for i, (first, last) in enumerate(lattice.ranges()):
+            if first == last:
+                continue
+            labels, weights, bound, out.exact[i], out.n_expanded[i] = _search(
+                lattice, i, 1, self.max_search, self.epsilon
+            )
+            if len(weights):
+                out.codes[first:last] = labels[0]
+                gap[i] = max(0.0, bound - weights[0])
+        out.log_prob = lattice.label_log_prob(out.codes)
+        out.upper_bound = np.minimum(out.log_prob + gap, 0.0)
+        return out
+
+
+def label_nbest(lattice: Lattice, i: int, n: int, max_search: int) -> tuple[np.ndarray, np.ndarray, bool, int]:
+    """The `n` most probable label sequences of sequence `i`.
+
+    Returns
+    -------
+    labels : ndarray of int32 of shape (found, T)
+        Fewer than `n` if no more have positive probability.
+    log_prob : ndarray of shape (found,)
+        In descending order.
+    proven : bool
+        Whether the list is proven to be complete and in order, up to rounding.
+    n_expanded : int
+    """
+    labels, weights, _, proven, n_expanded = _search(lattice, i, n, max_search, 0.0)
+    log_prob = weights + lattice.search_factors(i).log_unit - lattice.free_log_sum[i]
+    return labels, np.minimum(log_prob, 0.0), proven, n_expanded
+
+
+def _search(lattice: Lattice, i: int, n: int, max_search: int, epsilon: float):
+    top, factors = lattice.topology, lattice.search_factors(i)
+    n_tokens = len(factors.node)
+    labels, weights = np.empty((n, n_tokens), dtype=np.int32), np.empty(n)
+    budget = max_search + _FREE_EXPANSIONS * n_tokens
+    found, bound, proven, n_expanded = label_search(
+        factors.node, factors.arc, top.label_ptr, top.label_state, n, budget, epsilon, labels, weights
+    )
+    return labels[:found], weights[:found], bound, bool(proven), n_expanded

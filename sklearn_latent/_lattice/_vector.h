@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The innermost loops of the lattice, in plain C so that the compiler vectorises them for each
+ * processor: with gcc on x86-64 glibc every function is compiled three times (AVX-512, AVX2,
+ * baseline) and the loader picks one, so that a wheel built for any x86-64 still runs wide. The order of the
+ * sums depends on the processor's width, never on threads or addresses: same machine, same bits.
+ * Never build this with -ffast-math: the rounding trick of `row_factors` and every infinity would go.
+ */
+#ifndef SKLEARN_LATENT_VECTOR_H
+#define SKLEARN_LATENT_VECTOR_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
+#define SL_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), noinline))
+#else
+#define SL_WIDE
+#endif
+
+#if defined(_MSC_VER)
+#define SL_RESTRICT __restrict
+#else
+#define SL_RESTRICT restrict
+#endif
+
+/* exp(x) for x <= 0, below 2 ulp; 0 for x < -708 (where the result would leave the normal range).
+ * x = k ln 2 + r, |r| <= ln 2 / 2; exp(r) by its Taylor series to degree 13 (the next term is below 2e-17). */
+static inline double sl_exp_nonpositive(double x)
+{
+    const double magic = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to an integer */
+    double inside = x < -708.0 ? -708.0 : x;
+    double shifted = inside * 1.4426950408889634074 + magic;
+    double k = shifted - magic;
+    double r = (inside - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    double p = 1.6059043836821614599e-10;
+    p = p * r + 2.0876756987868098979e-09;
+    p = p * r + 2.5052108385441718775e-08;
+    p = p * r + 2.7557319223985890653e-07;
+    p = p * r + 2.7557319223985890653e-06;
+    p = p * r + 2.4801587301587301587e-05;
+    p = p * r + 1.9841269841269841270e-04;
+    p = p * r + 1.3888888888888888889e-03;
+    p = p * r + 8.3333333333333333333e-03;
+    p = p * r + 4.1666666666666666667e-02;
+    p = p * r + 1.6666666666666666667e-01;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    {
+        uint64_t bits;
+        double scale;
+        memcpy(&bits, &shifted, sizeof bits);
+        bits = (bits + 1023u) << 52; /* the low bits of `shifted` are k */
+        memcpy(&scale, &bits, sizeof scale);
+        p *= scale;
+    }
+    return x < -708.0 ? 0.0 : p;
+}
+
+/* Row by row: shift = largest score, factor = exp(score - shift), low = smallest positive factor.
+ * low = 0 where a finite score is too far below the largest for its factor to be a normal number.
+ * A row of -inf alone gets shift 0, factors 0 and low 1 (it has no positive factor that could be lost). */
+SL_WIDE static void sl_row_factors(const double *SL_RESTRICT score, double *SL_RESTRICT factor, double *SL_RESTRICT shift,
+                                   double *SL_RESTRICT low, ptrdiff_t n_rows, ptrdiff_t n_columns)
+{
+    for (ptrdiff_t t = 0; t < n_rows; t++) {
+        const double *row = score + t * n_columns;
+        double *out = factor + t * n_columns;
+        double top = -INFINITY, bottom = INFINITY;
+#pragma omp simd reduction(max : top) reduction(min : bottom)
+        for (ptrdiff_t s = 0; s < n_columns; s++) {
+            double value = row[s];
+            double finite = value == -INFINITY ? INFINITY : value;
+            top = value > top ? value : top;
+            bottom = finite < bottom ? finite : bottom;
+        }
+        if (top == -INFINITY) {
+            for (ptrdiff_t s = 0; s < n_columns; s++)
+                out[s] = 0.0;
+            shift[t] = 0.0;
+            low[t] = 1.0;
+            continue;
+        }
+        for (ptrdiff_t s = 0; s < n_columns; s++)
+            out[s] = sl_exp_nonpositive(row[s] - top);
+        shift[t] = top;
+        low[t] = sl_exp_nonpositive(bottom - top);
+    }
+}
+
+/* out[h] = sum_g a[g] M[g, h] */
+SL_WIDE static void sl_vector_matrix(const double *SL_RESTRICT a, const double *SL_RESTRICT M, double *SL_RESTRICT out,
+                                     ptrdiff_t n)
+{
+    for (ptrdiff_t h = 0; h < n; h++)
+        out[h] = a[0] * M[h];
+    for (ptrdiff_t g = 1; g < n; g++) {
+        const double weight = a[g];
+        const double *row = M + g * n;
+        for (ptrdiff_t h = 0; h < n; h++)
+            out[h] += weight * row[h];
+    }
+}
+
+/* out[g] = sum_h M[g, h] v[h] */
+SL_WIDE static void sl_matrix_vector(const double *SL_RESTRICT M, const double *SL_RESTRICT v, double *SL_RESTRICT out,
+                                     ptrdiff_t n)
+{
+    for (ptrdiff_t g = 0; g < n; g++) {
+        const double *row = M + g * n;
+        double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+        for (ptrdiff_t h = 0; h < n; h++)
+            sum += row[h] * v[h];
+        out[g] = sum;
+    }
+}
+
+/* M[g, h] += a[g] v[h] weight */
+SL_WIDE static void sl_add_outer(double *SL_RESTRICT M, const double *SL_RESTRICT a, const double *SL_RESTRICT v,
+                                 double weight, ptrdiff_t n)
+{
+    for (ptrdiff_t g = 0; g < n; g++) {
+        const double scaled = weight * a[g];
+        double *row = M + g * n;
+        for (ptrdiff_t h = 0; h < n; h++)
+            row[h] += scaled * v[h];
+    }
+}
+
+/* M[g, h] += a[g] A[g, h] v[h] weight */
+SL_WIDE static void sl_add_outer_product(double *SL_RESTRICT M, const double *SL_RESTRICT A, const double *SL_RESTRICT a,
+                                         const double *SL_RESTRICT v, double weight, ptrdiff_t n)
+{
+    for (ptrdiff_t g = 0; g < n; g++) {
+        const double scaled = weight * a[g];
+        const double *factor = A + g * n;
+        double *row = M + g * n;
+        for (ptrdiff_t h = 0; h < n; h++)
+            row[h] += scaled * factor[h] * v[h];
+    }
+}
+
+/* out[h] = max_g (d[g] + M[g, h]) */
+SL_WIDE static void sl_max_plus(const double *SL_RESTRICT d, const double *SL_RESTRICT M, double *SL_RESTRICT out,
+                                ptrdiff_t n)
+{
+    for (ptrdiff_t h = 0; h < n; h++)
+        out[h] = d[0] + M[h];
+    for (ptrdiff_t g = 1; g < n; g++) {
+        const double base = d[g];
+        const double *row = M + g * n;
+        for (ptrdiff_t h = 0; h < n; h++) {
+            double value = base + row[h];
+            out[h] = value > out[h] ? value : out[h];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`Lattice`: scores of a batch of sequences over a topology, and what can be asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from . import _kernels
+from .topology import Topology
+
+__all__ = ["Factors", "Lattice", "SearchFactors"]
+
+_NO_CLAMP = np.empty(0, dtype=np.int32)
+_NOTHING = np.empty((0, 0))
+#: Factors below this could make a product of two leave the range of normal numbers.
+_SEARCH_RANGE = 1e-140
+
+
+@dataclass(frozen=True)
+class Factors:
+    """exp(score - row maximum), the maxima, and the smallest positive factor of each row (see ``_kernels``)."""
+
+    factor: np.ndarray
+    shift: np.ndarray
+    low: np.ndarray
+
+    @classmethod
+    def of(cls, score: np.ndarray) -> Factors:
+        """Factors of scores (n_rows, n_columns)."""
+        factor = np.empty_like(score)
+        shift, low = np.zeros(len(score)), np.ones(len(score))
+        _kernels.row_factors(score, factor, shift, low)
+        return cls(factor, shift, low)
+
+
+@dataclass(frozen=True)
+class SearchFactors:
+    """One sequence's factors for the label search: path weight = exp(log_unit) times the product of factors.
+
+    Attributes
+    ----------
+    node : ndarray of shape (T, n_states)
+    arc : ndarray of shape (1 or T, n_states, n_states)
+    log_unit : float
+    """
+
+    node: np.ndarray
+    arc: np.ndarray
+    log_unit: float
+
+
+class Lattice:
+    """Log-scores of a batch of sequences over one topology.
+
+    Parameters
+    ----------
+    topology : Topology
+    node : ndarray of float64 of shape (n_tokens, n_states), C-contiguous
+        Log-score of each state at each token, start and end scores included; ``-inf`` forbids.
+    arc : ndarray of float64 of shape (1, n_arcs) or (n_tokens, n_arcs), C-contiguous
+        Log-score of each arc; row ``t`` is the move into token ``t``, one row serves every token.
+    offsets : ndarray of int64 of shape (n_sequences + 1,)
+    """
+
+    def __init__(self, topology: Topology, node: np.ndarray, arc: np.ndarray, offsets: np.ndarray):
+        self.topology = topology
+        self.node = node
+        self.arc = arc
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def _node_factors(self) -> Factors:
+        return Factors.of(self.node)
+
+    @cached_property
+    def _arc_factors(self) -> Factors:
+        return Factors.of(self.arc)
+
+    @property
+    def arc_rows_differ(self) -> bool:
+        """Whether each token has an arc row of its own."""
+        return len(self.arc) > 1 or self.arc.shape[0] == 0
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """First row and end of each sequence."""
+        bounds = self.offsets.tolist()
+        return list(zip(bounds[:-1], bounds[1:], strict=True))
+
+    @cached_property
+    def free_log_sum(self) -> np.ndarray:
+        """Log partition function of each sequence, (n_sequences,)."""
+        return self.log_sum()
+
+    def label_log_prob(self, codes: np.ndarray) -> np.ndarray:
+        """log P(labels) of each sequence, latent states summed out; negative codes as in `log_sum`."""
+        with np.errstate(invalid="ignore"):
+            log_prob = self.log_sum(codes) - self.free_log_sum
+        return np.minimum(np.where(np.isnan(log_prob), -np.inf, log_prob), 0.0)
+
+    def label_marginals(self) -> np.ndarray:
+        """P(label at token), (n_tokens, n_labels); rows add up to one."""
+        state_mass, _, _ = self.expectations()
+        marginals = self.topology.label_sums(state_mass)
+        return marginals / np.maximum(marginals.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+
+    def log_sum(self, clamp: np.ndarray | None = None) -> np.ndarray:
+        """Log of the summed path weight of each sequence, (n_sequences,); ``-inf`` where no path is left.
+
+        Parameters
+        ----------
+        clamp : ndarray of int32 of shape (n_tokens,), default=None
+            Label each token is held to; -1: free, -2: none can be had. None: all free.
+        """
+        return self._walk(clamp, None, None, None)
+
+    def expectations(self, clamp: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """State masses (n_tokens, n_states), arc masses (as `arc`) and the log sums (n_sequences,)."""
+        state_mass, arc_mass = np.zeros_like(self.node), np.zeros_like(self.arc)
+        log_sum = self._walk(clamp, np.ones(len(self)), state_mass, arc_mass)
+        return state_mass, arc_mass, log_sum
+
+    def add_expectations(
+        self, clamp: np.ndarray | None, weight: np.ndarray, state_mass: np.ndarray, arc_mass: np.ndarray
+    ) -> np.ndarray:
+        """Add ``weight[i]`` times the masses of sequence ``i`` to the arrays given; return the log sums."""
+        return self._walk(clamp, weight, state_mass, arc_mass)
+
+    def best_path(self) -> tuple[np.ndarray, np.ndarray]:
+        """States of the best path, int32 of (n_tokens,), and its log-score, (n_sequences,)."""
+        path, score = np.empty(len(self.node), dtype=np.int32), np.empty(len(self))
+        top = self.topology
+        work = np.empty((self._longest, top.n_states))
+        _kernels.best_paths(
+            self.node, self.arc, top.arc_target, top.arc_ptr, top.dense, self.offsets, path, score, work
+        )
+        return path, score
+
+    def search_factors(self, i: int) -> SearchFactors:
+        """Factors of sequence `i` (at least one token) for the search over label prefixes.
+
+        Where plain factors could leave the range of normal numbers, each move is rescaled by the best score of
+        what follows (as A* does with its heuristic), which no path weight notices: the best path then has
+        weight one, and what underflows is below 1e-300 of it.
+        """
+        first, last = int(self.offsets[i]), int(self.offsets[i + 1])
+        rows = slice(first, last) if self.arc_rows_differ else slice(0, 1)
+        node, arc = self._node_factors, self._arc_factors
+        if node.low[first:last].min() >= _SEARCH_RANGE and arc.low[rows].min() >= _SEARCH_RANGE:
+            unit = node.shift[first:last].sum()
+            unit += arc.shift[first + 1 : last].sum() if self.arc_rows_differ else arc.shift[0] * (last - first - 1)
+            if self.topology.dense:
+                matrices = arc.factor[rows].reshape(-1, self.topology.n_states, self.topology.n_states)
+            else:
+                with np.errstate(divide="ignore"):
+                    matrices = np.exp(self.topology.as_matrix(np.log(arc.factor[rows])))
+            return SearchFactors(node.factor[first:last], matrices, float(unit))
+        return self._rescaled_factors(first, last, self.topology.as_matrix(self.arc[rows]))
+
+    def _rescaled_factors(self, first: int, last: int, arc: np.ndarray) -> SearchFactors:
+        node, n_tokens = self.node[first:last], last - first
+        best = np.zeros_like(node)
+        with np.errstate(invalid="ignore"):
+            for t in range(n_tokens - 2, -1, -1):
+                move = arc[t + 1 if len(arc) > 1 else 0]
+                best[t] = (move + (node[t + 1] + best[t + 1])[None, :]).max(axis=1)
+            top = (node[0] + best[0]).max()
+            if top == -np.inf:
+                return SearchFactors(np.zeros_like(node), np.zeros((1, *arc.shape[1:])), 0.0)
+            factors = np.zeros((max(n_tokens, 1), *arc.shape[1:]))
+            for t in range(1, n_tokens):
+                move = arc[t if len(arc) > 1 else 0] + (node[t] + best[t])[None, :] - best[t - 1][:, None]
+                move[best[t - 1] == -np.inf] = -np.inf
+                factors[t] = np.exp(move)
+        states = np.ones_like(node)
+        states[0] = np.exp(node[0] + best[0] - top)
+        return SearchFactors(states, factors, float(top))
+
+    @property
+    def _longest(self) -> int:
+        return int(np.diff(self.offsets).max(initial=0))
+
+    def _walk(self, clamp, weight, state_mass, arc_mass) -> np.ndarray:
+        """Fast walk over all sequences, then the exact walk over those it did not certify."""
+        top, n = self.topology, len(self)
+        masses = state_mass is not None
+        if not masses:
+            weight, state_mass, arc_mass = np.ones(n), _NOTHING, _NOTHING
+        clamp = _NO_CLAMP if clamp is None else clamp
+        log_sum, certified = np.zeros(n), np.ones(n, dtype=np.uint8)
+        longest = self._longest
+        node, arc = self._node_factors, self._arc_factors
+        # With one arc row the kernel sums without the factors and multiplies at the end: it needs zeros to start.
+        own_arc_mass = np.zeros_like(self.arc) if masses and not self.arc_rows_differ else arc_mass
+        work = np.empty((3, (longest + 1) * top.n_states))
+        _kernels.accumulate_fast(
+            node.factor, node.shift, node.low, arc.factor, arc.shift, arc.low,
+            top.arc_target, top.arc_ptr, top.dense, top.state_label, top.label_ptr, top.label_state,
+            clamp, self.offsets, weight, masses, state_mass, own_arc_mass, log_sum, certified,
+            work, np.empty((2, longest)),
+        )  # fmt: skip
+        if not certified.all():
+            _kernels.accumulate_exact(
+                self.node, self.arc, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr, top.label_state,
+                clamp, self.offsets, np.flatnonzero(certified == 0).astype(np.int64), weight, masses,
+                state_mass, own_arc_mass, log_sum, np.empty((1, (longest + 3) * top.n_states)),
+            )  # fmt: skip
+        if own_arc_mass is not arc_mass:
+            arc_mass += own_arc_mass
+        return log_sum

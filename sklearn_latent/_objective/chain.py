@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The penalised negative log-likelihood of a chain whose labels own latent states.
+
+    objective(theta) = sum_i w_i ( log_sum_i - log_sum_i clamped to y_i ) + ||theta||^2 / (2 sigma^2)
+
+It is a sum over sequences plus one prior (Sun and Tsujii 2009, section 2), so chunks, threads and mini-batches
+all go through one function, and its derivative in the scores is always free minus clamped masses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._lattice import Lattice, Topology
+from .._scorers import Design
+from .._scorers.base import Scorer
+from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_by_tokens
+
+__all__ = ["ChainObjective", "Chunk", "Packing"]
+
+
+class Packing:
+    """Named parameter arrays in one flat vector.
+
+    Parameters
+    ----------
+    shapes : dict of str to shape
+        In packing order.
+    """
+
+    def __init__(self, shapes: dict[str, tuple[int, ...]]):
+        self.shapes = shapes
+        self.slices, at = {}, 0
+        for name, shape in shapes.items():
+            size = int(np.prod(shape))
+            self.slices[name] = slice(at, at + size)
+            at += size
+        self.size = at
+
+    def views(self, flat: np.ndarray) -> dict[str, np.ndarray]:
+        """Views of the flat vector by name."""
+        return {name: flat[part].reshape(self.shapes[name]) for name, part in self.slices.items()}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A few sequences of a chunk: the unit of work of one thread."""
+
+    design: Design
+    offsets: np.ndarray  # (n_sequences + 1,), from 0
+    rows: slice  # tokens, within the chunk
+    sequences: slice  # within the chunk
+
+
+class Chunk:
+    """Consecutive sequences with their labels, cut into blocks.
+
+    Parameters
+    ----------
+    design : Design
+        Rows of the chunk's tokens.
+    codes : ndarray of int32 of shape (n_tokens,)
+        Label ids, -1 where unknown.
+    offsets : ndarray of int64 of shape (n_sequences + 1,)
+    weight : ndarray of float64 of shape (n_sequences,)
+    first : int
+        Position of the chunk's first sequence in the corpus.
+    """
+
+    def __init__(self, design: Design, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray, first: int = 0):
+        self.design = design
+        self.codes = codes
+        self.offsets = offsets
+        self.weight = weight
+        self.first = first
+        self.blocks = []
+        for a, b in cut_by_tokens(np.diff(offsets), BLOCK_TOKENS):
+            rows = slice(int(offsets[a]), int(offsets[b]))
+            block = Block(design.rows(rows.start, rows.stop), offsets[a : b + 1] - offsets[a], rows, slice(a, b))
+            self.blocks.append(block)
+
+    @staticmethod
+    def cut(values, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray, row_bytes: int) -> list[Chunk]:
+        """Cut a corpus into chunks whose work arrays, `row_bytes` a token, stay within `CHUNK_BYTES`."""
+        chunks, whole = [], Design(values)
+        for a, b in cut_by_tokens(np.diff(offsets), max(1, CHUNK_BYTES // max(1, row_bytes))):
+            rows = slice(int(offsets[a]), int(offsets[b]))
+            design = whole if rows == slice(0, len(codes)) else whole.rows(rows.start, rows.stop)
+            chunks.append(Chunk(design, codes[rows], offsets[a : b + 1] - offsets[a], weight[a:b], a))
+        return chunks
+
+
+class ChainObjective:
+    """Value and gradient of the objective at a parameter vector.
+
+    Parameters
+    ----------
+    topology : Topology
+    scorer : Scorer
+    sigma : float
+        Standard deviation of the Gaussian prior, ``np.inf`` for none.
+    """
+
+    def __init__(self, topology: Topology, scorer: Scorer, sigma: float):
+        self.topology = topology
+        self.scorer = scorer
+        self.sigma = sigma
+        self.packing = Packing(scorer.shapes())
+
+    def value_and_grad(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers) -> tuple[float, np.ndarray]:
+        """The objective over all chunks and its gradient.
+
+        Parameters
+        ----------
+        theta : ndarray of float64 of shape (n_params,)
+        chunks : list of Chunk
+        workers : Workers
+
+        Returns
+        -------
+        value : float
+        grad : ndarray of float64 of shape (n_params,)
+        """
+        if np.isinf(self.sigma):
+            value, grad = 0.0, np.zeros(len(theta))
+        else:
+            value, grad = 0.5 * float(theta @ theta) / self.sigma**2, theta / self.sigma**2
+        return value + self.add_loss(theta, chunks, workers, grad), grad
+
+    def add_loss(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers, grad: np.ndarray) -> float:
+        """Loss of the chunks without the prior; its gradient is added to `grad`."""
+        prepared = self.scorer.prepare(self.packing.views(theta))
+        named = self.packing.views(grad)
+        buffers = self.scorer.gradient_buffers(named)
+        value = 0.0
+        for chunk in chunks:
+            node_delta = np.zeros((len(chunk.codes), self.topology.n_states))
+            arc_delta = None
+
+            def task(block: Block, chunk=chunk, node_delta=node_delta):
+                return self._block(prepared, chunk, block, node_delta)
+
+            for block, (losses, block_arcs) in zip(chunk.blocks, workers.map(task, chunk.blocks), strict=True):
+                value += float(losses.sum())
+                if "edge" in prepared:
+                    if arc_delta is None:
+                        arc_delta = np.empty((len(chunk.codes), self.topology.n_arcs))
+                    arc_delta[block.rows] = block_arcs
+                elif arc_delta is None:
+                    arc_delta = block_arcs
+                else:
+                    arc_delta += block_arcs
+            if arc_delta is None:
+                continue
+
+            def tasks(f, ranges):
+                for _ in workers.map(f, ranges):
+                    pass
+
+            self.scorer.add_gradient(buffers, chunk.design, chunk.offsets, node_delta, arc_delta, tasks)
+        self.scorer.finish_gradient(buffers, named)
+        return value
+
+    def impossible_sequence(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers) -> int | None:
+        """Position of the first sequence whose labels have probability zero, or None."""
+        prepared = self.scorer.prepare(self.packing.views(theta))
+        for chunk in chunks:
+            for block in chunk.blocks:
+                node, arc = self.scorer.forward(prepared, block.design, block.offsets)
+                clamped = Lattice(self.topology, node, arc, block.offsets).log_sum(chunk.codes[block.rows])
+                if np.isneginf(clamped).any():
+                    return chunk.first + block.sequences.start + int(np.flatnonzero(np.isneginf(clamped))[0])
+        return None
+
+    def _block(
+        self, prepared, chunk: Chunk, block: Block, node_delta: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Losses of a block's sequences and its arc delta; its rows of `node_delta` are filled."""
+        node, arc = self.scorer.forward(prepared, block.design, block.offsets)
+        lattice = Lattice(self.topology, node, arc, block.offsets)
+        weight, codes = chunk.weight[block.sequences], chunk.codes[block.rows]
+        arc_delta, rows = np.zeros_like(arc), node_delta[block.rows]
+        free = lattice.add_expectations(None, weight, rows, arc_delta)
+        clamped = lattice.add_expectations(codes, -weight, rows, arc_delta)
+        return weight * (free - clamped), arc_delta

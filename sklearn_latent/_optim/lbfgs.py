@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""L-BFGS, by SciPy, with the stopping rules of CRF training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize
+
+from .report import Report, Result
+
+__all__ = ["minimize_lbfgs"]
+
+#: Iterations over which the objective has to fall.
+PERIOD = 10
+#: Pairs of steps kept. Six is what CRF packages use: the history is most of the memory of a large model.
+HISTORY = 6
+
+
+def minimize_lbfgs(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]], x0: np.ndarray, *, max_iter: int, tol: float, report: Report
+) -> Result:
+    """Minimise a smooth function.
+
+    Converged means that the objective fell by less than `tol` of its value over the last `PERIOD` iterations,
+    that no gradient entry is above `tol`, or that no step lowers the objective any more in double precision.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes a vector of shape (n,), returns the value and the gradient.
+    x0 : ndarray of shape (n,)
+    max_iter : int
+    tol : float
+    report : Report
+
+    Returns
+    -------
+    Result
+    """
+    state = _State(fun, report, tol)
+    value, grad = state.evaluate(x0)
+    if not np.isfinite(value):
+        raise ValueError(f"the objective is {value} at the start: the scores are beyond what floating point holds")
+    if len(x0) == 0 or np.abs(grad).max() <= tol or max_iter == 0:
+        done = len(x0) == 0 or np.abs(grad).max() <= tol
+        return Result(x0, value, state.grad_norm, 0, bool(done), report.curve, "converged at the start")
+    out = minimize(
+        state.evaluate,
+        x0,
+        jac=True,
+        method="L-BFGS-B",
+        callback=state.after_iteration,
+        options={"maxiter": max_iter, "maxfun": np.iinfo(np.int32).max, "maxcor": HISTORY, "ftol": 0.0, "gtol": tol},
+    )
+    # SciPy hands back the last accepted point, which is the one whose value was last reported.
+    grad_norm = float(np.abs(out.jac).max())
+    converged = state.fell_little or bool(out.success) or grad_norm <= tol
+    return Result(
+        x=out.x,
+        objective=float(out.fun),
+        grad_norm=grad_norm,
+        n_iter=len(report.curve),
+        converged=converged and not state.stopped,
+        loss_curve=report.curve,
+        message=str(out.message),
+        stopped=state.stopped,
+    )
+
+
+class _State:
+    """Remembers the last evaluation, since SciPy's callback shows the value but not the gradient."""
+
+    def __init__(self, fun: Callable, report: Report, tol: float):
+        self.fun = fun
+        self.report = report
+        self.tol = tol
+        self.grad_norm = np.inf
+        self.fell_little = False
+        self.stopped = False
+        self.first = np.inf
+
+    def evaluate(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        value, grad = self.fun(x)
+        if self.first == np.inf:
+            self.first = value
+        self.grad_norm = float(np.abs(grad).max(initial=0.0))
+        return value, grad
+
+    def after_iteration(self, intermediate_result) -> None:
+        # The point accepted is the last one evaluated, so its gradient is the one remembered.
+        value = float(intermediate_result.fun)
+        self.stopped = self.report.iteration(value, self.grad_norm)
+        values = [self.first, *self.report.curve]
+        if len(values) > PERIOD and values[-PERIOD - 1] - value < self.tol * abs(value):
+            self.fell_little = True
+        if self.stopped or self.fell_little:
+            raise StopIteration

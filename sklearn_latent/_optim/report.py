@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a solver tells about its progress, and what it returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+__all__ = ["IterationInfo", "Report", "Result"]
+
+
+@dataclass(frozen=True)
+class IterationInfo:
+    """One finished iteration.
+
+    Attributes
+    ----------
+    n_iter : int
+        Iterations done.
+    objective : float
+        Objective after it.
+    grad_norm : float
+        Largest absolute entry of the gradient.
+    seconds : float
+        Since training began.
+    """
+
+    n_iter: int
+    objective: float
+    grad_norm: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a solver ended."""
+
+    x: np.ndarray
+    objective: float
+    grad_norm: float
+    n_iter: int
+    converged: bool
+    loss_curve: list[float]
+    message: str
+    stopped: bool = False  # by the callback
+
+
+@dataclass
+class Report:
+    """Keeps the history of the objective, prints progress if asked, and asks the callback whether to go on.
+
+    Parameters
+    ----------
+    verbose : int
+        0: nothing is printed; 1: about twenty lines; 2 or more: every iteration.
+    callback : callable or None
+        Called with an `IterationInfo`; True stops.
+    max_iter : int
+    """
+
+    verbose: int = 0
+    callback: Callable[[IterationInfo], bool | None] | None = None
+    max_iter: int = 0
+    curve: list[float] = field(default_factory=list)
+    began: float = field(default_factory=time.perf_counter)
+
+    def iteration(self, objective: float, grad_norm: float) -> bool:
+        """Record an iteration; True means stop."""
+        self.curve.append(float(objective))
+        info = IterationInfo(len(self.curve), float(objective), float(grad_norm), time.perf_counter() - self.began)
+        n = info.n_iter
+        if self.verbose >= 2 or (self.verbose == 1 and (n <= 5 or n % max(1, self.max_iter // 20) == 0)):
+            self.line(
+                f"iteration {n:4d}  objective {info.objective:.6g}  largest gradient {info.grad_norm:.3g}  "
+                f"{info.seconds:.1f} s"
+            )
+        return self.callback is not None and self.callback(info) is True
+
+    def line(self, text: str) -> None:
+        """Print a line of progress; the package prints nowhere else."""
+        if self.verbose:
+            print(text, flush=True)

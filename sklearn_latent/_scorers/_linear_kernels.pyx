@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sparse products of a linear scorer, on every column or on the (feature, column) pairs of a pattern.
+
+    score[t, c]   += sum over features f of token t:  x[t, f] * weight[f, c]
+    gradient[f, c] += sum over tokens t with f:       x[t, f] * delta[t, c]
+
+A column is a state, or an arc for edge features. Scores run over the tokens of a CSR matrix: the rows of weights are
+gathered, the output row stays in cache. The gradient runs over the features of the transposed matrix (CSC): each
+weight's sum is finished where it lies, in token order, so that ranges of features can go to different threads
+without changing a bit, and rare features (most of them) touch their weights once.
+
+A pattern lists the weights that exist: weights k in pattern_ptr[f]:pattern_ptr[f + 1] belong to feature f and to
+column pattern_column[k]. `values` may be empty, for a matrix of ones.
+
+Cost: one multiplication a stored value and weight; the time goes into fetching weight rows.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+
+def add_scores(
+    const index_t[::1] row_ptr,          # IN    (n_tokens + 1,) of the CSR matrix
+    const index_t[::1] feature,          # IN    (n_stored,)
+    const double[::1] values,            # IN    (n_stored,) or empty
+    const double[:, ::1] weight,         # IN    (n_features, n_columns)
+    double[:, ::1] score,                # INOUT (n_tokens, n_columns)
+):
+    """Add the scores of a matrix of weights."""
+    cdef Py_ssize_t t, k, c, C = score.shape[1]
+    cdef const double *w
+    cdef double *out
+    cdef double x = 1.0
+    cdef bint ones = values.shape[0] == 0
+    if C == 0 or feature.shape[0] == 0:
+        return
+    with nogil:
+        for t in range(score.shape[0]):
+            out = &score[t, 0]
+            for k in range(row_ptr[t], row_ptr[t + 1]):
+                w = &weight[feature[k], 0]
+                if ones:
+                    for c in range(C):
+                        out[c] += w[c]
+                else:
+                    x = values[k]
+                    for c in range(C):
+                        out[c] += x * w[c]
+
+
+def add_pattern_scores(
+    const index_t[::1] row_ptr,          # IN    (n_tokens + 1,)
+    const index_t[::1] feature,          # IN    (n_stored,)
+    const double[::1] values,            # IN    (n_stored,) or empty
+    const int64_t[::1] pattern_ptr,      # IN    (n_features + 1,)
+    const int32_t[::1] pattern_column,   # IN    (n_weights,)
+    const double[::1] weight,            # IN    (n_weights,)
+    double[:, ::1] score,                # INOUT (n_tokens, n_columns)
+):
+    """Add the scores of the weights of a pattern."""
+    cdef Py_ssize_t t, k, f, j
+    cdef double *out
+    cdef double x = 1.0
+    cdef bint ones = values.shape[0] == 0
+    if score.shape[1] == 0 or feature.shape[0] == 0:
+        return
+    with nogil:
+        for t in range(score.shape[0]):
+            out = &score[t, 0]
+            for k in range(row_ptr[t], row_ptr[t + 1]):
+                f = feature[k]
+                if not ones:
+                    x = values[k]
+                for j in range(pattern_ptr[f], pattern_ptr[f + 1]):
+                    out[pattern_column[j]] += x * weight[j]
+
+
+def add_gradient(
+    const int64_t[::1] feature_ptr,      # IN    (n_features + 1,) of the CSC matrix
+    const int32_t[::1] token,            # IN    (n_stored,)
+    const double[::1] values,            # IN    (n_stored,) or empty
+    const double[:, ::1] delta,          # IN    (n_tokens, n_columns)
+    double[:, ::1] gradient,             # INOUT (n_features, n_columns)
+    Py_ssize_t first, Py_ssize_t last,   # features [first, last)
+):
+    """Add the gradient of a matrix of weights, for a range of features."""
+    cdef Py_ssize_t f, k, c, C = delta.shape[1]
+    cdef const double *d
+    cdef double *out
+    cdef double x = 1.0
+    cdef bint ones = values.shape[0] == 0
+    if C == 0:
+        return
+    with nogil:
+        for f in range(first, last):
+            out = &gradient[f, 0]
+            for k in range(feature_ptr[f], feature_ptr[f + 1]):
+                d = &delta[token[k], 0]
+                if ones:
+                    for c in range(C):
+                        out[c] += d[c]
+                else:
+                    x = values[k]
+                    for c in range(C):
+                        out[c] += x * d[c]
+
+
+def add_pattern_gradient(
+    const int64_t[::1] feature_ptr,      # IN    (n_features + 1,)
+    const int32_t[::1] token,            # IN    (n_stored,)
+    const double[::1] values,            # IN    (n_stored,) or empty
+    const int64_t[::1] pattern_ptr,      # IN    (n_features + 1,)
+    const int32_t[::1] pattern_column,   # IN    (n_weights,)
+    const double[:, ::1] delta,          # IN    (n_tokens, n_columns)
+    double[::1] gradient,                # INOUT (n_weights,)
+    Py_ssize_t first, Py_ssize_t last,   # features [first, last)
+):
+    """Add the gradient of the weights of a pattern, for a range of features."""
+    cdef Py_ssize_t f, k, j, low, high
+    cdef const double *d
+    cdef double x = 1.0
+    cdef bint ones = values.shape[0] == 0
+    if delta.shape[1] == 0:
+        return
+    with nogil:
+        for f in range(first, last):
+            low = pattern_ptr[f]
+            high = pattern_ptr[f + 1]
+            if low == high:
+                continue
+            for k in range(feature_ptr[f], feature_ptr[f + 1]):
+                d = &delta[token[k], 0]
+                if not ones:
+                    x = values[k]
+                for j in range(low, high):
+                    gradient[j] += x * d[pattern_column[j]]
+
+
+def mark_seen(
+    const index_t[::1] row_ptr,          # IN    (n_tokens + 1,)
+    const index_t[::1] feature,          # IN    (n_stored,)
+    const double[::1] values,            # IN    (n_stored,) or empty; a stored zero marks nothing
+    const int64_t[::1] seen_ptr,         # IN    (n_tokens + 1,)
+    const int32_t[::1] seen_column,      # IN    columns seen at token t: seen_ptr[t]:seen_ptr[t + 1]
+    uint8_t[:, ::1] seen,                # INOUT (n_features, n_columns)
+):
+    """Mark each (feature, column) pair that occurs at some token."""
+    cdef Py_ssize_t t, k, j
+    cdef bint ones = values.shape[0] == 0
+    with nogil:
+        for t in range(seen_ptr.shape[0] - 1):
+            for k in range(row_ptr[t], row_ptr[t + 1]):
+                if ones or values[k] != 0.0:
+                    for j in range(seen_ptr[t], seen_ptr[t + 1]):
+                        seen[feature[k], seen_column[j]] = 1
+
+
+def transpose(
+    const index_t[::1] row_ptr,          # IN   (n_tokens + 1,) of the CSR matrix
+    const index_t[::1] feature,          # IN   (n_stored,)
+    const double[::1] values,            # IN   (n_stored,) or empty
+    int64_t[::1] feature_ptr,            # OUT  (n_features + 1,), zeros on entry
+    int32_t[::1] token,                  # OUT  (n_stored,)
+    double[::1] values_out,              # OUT  (n_stored,) or empty
+):
+    """CSR to CSC, tokens of a feature in order."""
+    cdef Py_ssize_t t, k, f, n_features = feature_ptr.shape[0] - 1
+    cdef int64_t place, total = 0, count
+    cdef bint ones = values.shape[0] == 0
+    with nogil:
+        for k in range(row_ptr[row_ptr.shape[0] - 1]):
+            feature_ptr[feature[k]] += 1
+        for f in range(n_features + 1):
+            count = feature_ptr[f]
+            feature_ptr[f] = total
+            total += count
+        for t in range(row_ptr.shape[0] - 1):
+            for k in range(row_ptr[t], row_ptr[t + 1]):
+                place = feature_ptr[feature[k]]
+                feature_ptr[feature[k]] += 1
+                token[place] = <int32_t> t
+                if not ones:
+                    values_out[place] = values[k]
+        # Each pointer now stands at its feature's end, which is the next one's start.
+        for f in range(n_features, 0, -1):
+            feature_ptr[f] = feature_ptr[f - 1]
+        if n_features >= 0:
+            feature_ptr[0] = 0

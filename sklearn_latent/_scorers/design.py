@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`Design`: the feature rows of a chunk of sequences in the forms that the kernels take."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._sequences.matrix import csr_rows
+from . import _linear_kernels
+
+__all__ = ["Design"]
+
+_ONES = np.empty(0)
+
+
+class Design:
+    """Rows of features, sparse or dense, converted to float64 no earlier than needed.
+
+    Parameters
+    ----------
+    matrix : csr_array or ndarray of shape (n_tokens, n_features)
+    """
+
+    def __init__(self, matrix: sp.csr_array | np.ndarray):
+        self.sparse = sp.issparse(matrix)
+        self.shape = matrix.shape
+        self._matrix = matrix
+        if self.sparse:
+            index = np.result_type(matrix.indptr.dtype, matrix.indices.dtype)
+            index = np.int32 if index == np.int32 else np.int64
+            self.row_ptr = matrix.indptr.astype(index, copy=False)
+            self.feature = matrix.indices.astype(index, copy=False)
+            # A matrix of ones, the usual case for text, needs no values: a third of the memory to read.
+            self.values = _ONES if (matrix.data == 1).all() else matrix.data.astype(np.float64, copy=False)
+
+    def rows(self, first: int, last: int) -> Design:
+        """The design of a range of rows."""
+        if self.sparse:
+            part = csr_rows(self._matrix, first, last)
+            if len(self.values) == 0:
+                out = Design.__new__(Design)
+                out.sparse, out.shape, out._matrix = True, part.shape, part
+                out.row_ptr = part.indptr.astype(self.row_ptr.dtype, copy=False)
+                out.feature = part.indices.astype(self.row_ptr.dtype, copy=False)
+                out.values = _ONES
+                return out
+            return Design(part)
+        return Design(self._matrix[first:last])
+
+    def dense_rows(self) -> np.ndarray:
+        """The rows as C-contiguous float64; only for dense designs."""
+        return np.ascontiguousarray(self._matrix, dtype=np.float64)
+
+    def dense_columns(self, first: int, last: int) -> np.ndarray:
+        """A range of columns as float64; only for dense designs."""
+        return self._matrix[:, first:last].astype(np.float64, copy=False)
+
+    @cached_property
+    def transposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """CSC arrays of a sparse design: feature pointers (int64), tokens (int32), values (or empty)."""
+        feature_ptr = np.zeros(self.shape[1] + 1, dtype=np.int64)
+        token = np.empty(len(self.feature), dtype=np.int32)
+        values = np.empty(len(self.values))
+        _linear_kernels.transpose(self.row_ptr, self.feature, self.values, feature_ptr, token, values)
+        return feature_ptr, token, values
+
+    @cached_property
+    def feature_ranges(self) -> list[tuple[int, int]]:
+        """Ranges of features with about equal work, for the gradient; they depend on the data only."""
+        n_features = self.shape[1]
+        if not self.sparse:
+            step = max(1, 1 << 16 >> max(0, int(self.shape[0]).bit_length() - 12))
+            return [(f, min(f + step, n_features)) for f in range(0, n_features, step)]
+        feature_ptr = self.transposed[0]
+        n_ranges = max(1, min(64, int(feature_ptr[-1]) // 16384))
+        cuts = np.searchsorted(feature_ptr, np.linspace(0, feature_ptr[-1], n_ranges + 1)[1:-1])
+        cuts = np.unique(np.concatenate([[0], cuts, [n_features]]))
+        return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every tagger does after `fit`: each method a few lines over a lattice."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._decoding import Decoded, DecodeResult, label_nbest
+from .._lattice import Lattice
+from .._scorers import Design
+from .._sequences import LabelSequences, SequenceMatrix
+from .._sequences.validation import (
+    as_corpus,
+    check_finite,
+    check_labels,
+    check_n_features,
+    check_sample_weight,
+)
+from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_by_tokens, one_blas_thread
+from ..exceptions import InexactDecodingWarning
+from .options import make_decoder
+
+__all__ = ["SequenceTaggerMixin"]
+
+
+class SequenceTaggerMixin:
+    """Prediction from a fitted chain model.
+
+    A tagger has ``classes_``, ``n_features_in_``, the topology in ``_topology``, the label coding in ``_codec()``, and
+    ``_scoring(sparse)``, which gives the scorer and its prepared parameters.
+    """
+
+    def predict(self, X, *, fixed=None) -> LabelSequences:
+        """Label sequences.
+
+        Parameters
+        ----------
+        X : SequenceMatrix, list of (T, n_features) arrays, 3-D array, or list of lists of tokens
+            See the user guide for every accepted form.
+        fixed : list of lists of labels, default=None
+            Labels to keep, with None where the label is to be found.
+
+        Returns
+        -------
+        LabelSequences
+            One list of labels a sequence, empty for an empty sequence.
+        """
+        return self.decode(X, fixed=fixed).labels
+
+    def decode(self, X, decoder: str | None = None, **options) -> DecodeResult:
+        """Label sequences with their probability and what is proven about it.
+
+        Parameters
+        ----------
+        X : SequenceMatrix, list of (T, n_features) arrays, 3-D array, or list of lists of tokens
+        decoder : {"ldi_exact", "ldi_approx", "bhp", "bmp", "mbr"}, default=None
+            None: the estimator's own.
+        **options : any of n_paths, alpha, mbr_metric, max_search, epsilon, fixed
+            Replace the estimator's parameters for this call. ``epsilon`` (default 0.0) lets ``"ldi_exact"`` accept an
+            answer certified to within that relative gap; ``fixed`` holds labels to keep, None where unknown.
+
+        Returns
+        -------
+        DecodeResult
+
+        Raises
+        ------
+        TypeError
+            If an option is not known.
+        """
+        check_is_fitted(self)
+        known = {
+            "decoder": self.decoder if decoder is None else decoder,
+            "n_paths": self.n_paths,
+            "alpha": self.alpha,
+            "mbr_metric": self.mbr_metric,
+            "max_search": self.max_search,
+            "epsilon": 0.0,
+        }
+        fixed = options.pop("fixed", None)
+        for name in options:
+            if name not in known or name == "decoder":
+                allowed = sorted([*(set(known) - {"decoder"}), "fixed"])
+                raise TypeError(f"decode has no option {name!r}; its options are {', '.join(allowed)}")
+        known |= options
+        scheme = self.constraints if isinstance(self.constraints, str) else None
+        method = make_decoder(known, self.classes_.tolist(), scheme)
+        began = time.perf_counter()
+        corpus = self._check_X(X)
+        parts: list[Decoded] = self._map_lattices(corpus, method.decode, fixed)
+        joined = {
+            name: np.concatenate([getattr(part, name) for part in parts]) if parts else np.empty(0, dtype=dtype)
+            for name, dtype in (
+                ("codes", np.int32), ("log_prob", float), ("upper_bound", float), ("exact", bool),
+                ("n_paths", np.int64), ("n_expanded", np.int64),
+            )
+        }  # fmt: skip
+        if known["decoder"] == "ldi_exact" and known["epsilon"] == 0 and not joined["exact"].all():
+            self._warn_inexact(int((~joined["exact"]).sum()), len(corpus), known["max_search"])
+        labels = self._codec().decode(joined.pop("codes"), corpus.offsets)
+        return DecodeResult(labels=labels, **joined, seconds=time.perf_counter() - began)
+
+    def predict_marginals(self, X, *, fixed=None) -> LabelSequences:
+        """Probability of each label at each token.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        fixed : as in `predict`
+            Probabilities are conditional on these labels.
+
+        Returns
+        -------
+        LabelSequences of ndarray of shape (T, n_classes)
+            Columns in the order of ``classes_``; rows add up to one.
+        """
+        corpus = self._check_X(X)
+        parts = self._map_lattices(corpus, lambda lattice: lattice.label_marginals(), fixed)
+        return self._per_sequence(corpus, parts, (0, len(self.classes_)))
+
+    def predict_latent(self, X) -> LabelSequences:
+        """States of the best latent path.
+
+        Parameters
+        ----------
+        X : as in `predict`
+
+        Returns
+        -------
+        LabelSequences of ndarray of int of shape (T,)
+            Indices of states; ``state_labels_`` gives the label of each.
+        """
+        corpus = self._check_X(X)
+        parts = self._map_lattices(corpus, lambda lattice: lattice.best_path()[0].astype(np.int64))
+        return self._per_sequence(corpus, parts, (0,), np.int64)
+
+    def predict_latent_marginals(self, X) -> LabelSequences:
+        """Probability of each latent state at each token.
+
+        Parameters
+        ----------
+        X : as in `predict`
+
+        Returns
+        -------
+        LabelSequences of ndarray of shape (T, n_states)
+        """
+        corpus = self._check_X(X)
+        parts = self._map_lattices(corpus, lambda lattice: lattice.expectations()[0])
+        return self._per_sequence(corpus, parts, (0, self._topology.n_states))
+
+    def predict_nbest(self, X, n: int, *, fixed=None) -> list[list[tuple[list, float]]]:
+        """The most probable label sequences of each sequence.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        n : int
+            How many, at least one.
+        fixed : as in `predict`
+
+        Returns
+        -------
+        list of lists of (labels, probability)
+            Most probable first, latent states summed out, none of probability zero, so possibly fewer than `n`;
+            ``[([], 1.0)]`` for an empty sequence.
+        """
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+            raise ValueError(f"n must be a positive integer, got {n!r}")
+        corpus = self._check_X(X)
+        classes = np.array([*self.classes_.tolist(), None], dtype=object)[:-1]
+
+        def nbest(lattice: Lattice) -> list:
+            out = []
+            for i, (first, last) in enumerate(lattice.ranges()):
+                if first == last:
+                    out.append(([([], 1.0)], True))
+                    continue
+                codes, log_prob, proven, _ = label_nbest(lattice, i, int(n), self.max_search)
+                pairs = zip(codes, np.exp(log_prob).tolist(), strict=True)
+                out.append(([(classes[row].tolist(), p) for row, p in pairs], proven))
+            return out
+
+        found = [entry for part in self._map_lattices(corpus, nbest, fixed) for entry in part]
+        unproven = sum(not proven for _, proven in found)
+        if unproven:
+            self._warn_inexact(unproven, len(corpus), self.max_search)
+        return LabelSequences([pairs for pairs, _ in found])
+
+    def log_likelihood(self, X, y) -> np.ndarray:
+        """log P(y_i | x_i) of each sequence.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        y : list of lists of labels
+            None where unknown: summed over.
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            0.0 for an empty sequence, ``-inf`` where a label was not there in training or is forbidden.
+        """
+        corpus = self._check_X(X)
+        codes = self._codec().encode(check_labels(y, corpus.lengths))
+        parts = self._map_lattices(
+            corpus, lambda lattice, rows: lattice.label_log_prob(np.ascontiguousarray(codes[rows])), rows=True
+        )
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Share of tokens labelled right.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        y : list of lists of labels
+            Tokens whose label is None don't count; labels not seen in training count as wrong.
+        sample_weight : array-like of shape (n_sequences,), default=None
+            Weight of each sequence's tokens.
+
+        Returns
+        -------
+        float
+            1.0 if there is no token to count.
+        """
+        corpus = self._check_X(X)
+        labels = check_labels(y, corpus.lengths)
+        weight = np.repeat(check_sample_weight(sample_weight, len(corpus)), corpus.lengths)
+        codec = self._codec()
+        truth, found = codec.encode(labels), codec.encode(self.decode(corpus).labels)
+        weight = np.where(truth == -1, 0.0, weight)
+        total = weight.sum()
+        return float(weight[truth == found].sum() / total) if total > 0 else 1.0
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        tags.input_tags.dict = True
+        return tags
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _check_X(self, X) -> SequenceMatrix:
+        """Whatever the user passes, as checked features of the width known from `fit`."""
+        check_is_fitted(self)
+        corpus = as_corpus(X)
+        if isinstance(corpus, list):
+            if not any(corpus):
+                return SequenceMatrix(np.zeros((0, self.n_features_in_)), np.zeros(len(corpus), dtype=np.int64))
+            vectorizer = getattr(self, "vectorizer_", None)
+            if vectorizer is None:
+                raise TypeError(
+                    f"X holds tokens, but this {type(self).__name__} was fitted on numbers: "
+                    f"pass a SequenceMatrix or a list of (T, {self.n_features_in_}) arrays"
+                )
+            corpus = vectorizer.transform(corpus)
+        check_n_features(corpus, self.n_features_in_, type(self).__name__)
+        check_finite(corpus)
+        return corpus
+
+    def _lattices(self, corpus: SequenceMatrix, fixed) -> Iterator[Callable[[], tuple[Lattice, slice]]]:
+        """Tasks that each make the lattice of a block of sequences, and the rows it covers."""
+        scorer, prepared = self._scoring(Design(corpus.values[:0]).sparse)
+        whole = Design(corpus.values)
+        clamp = None if fixed is None else self._fixed_codes(fixed, corpus)
+        row_bytes = 8 * (self._topology.n_arcs if "edge" in prepared else self._topology.n_states)
+        max_tokens = max(1, min(BLOCK_TOKENS, CHUNK_BYTES // max(1, row_bytes)))
+
+        def make(first: int, last: int) -> tuple[Lattice, slice]:
+            rows = slice(int(corpus.offsets[first]), int(corpus.offsets[last]))
+            offsets = corpus.offsets[first : last + 1] - rows.start
+            node, arc = scorer.forward(prepared, whole.rows(rows.start, rows.stop), offsets)
+            if clamp is not None:
+                held = clamp[rows]
+                node[(held[:, None] != -1) & (held[:, None] != self._topology.state_label[None, :])] = -np.inf
+            lattice = Lattice(self._topology, node, arc, offsets)
+            self._check_possible(lattice, first, clamp is not None)
+            return lattice, rows
+
+        for first, last in cut_by_tokens(corpus.lengths, max_tokens):
+            yield lambda first=first, last=last: make(first, last)
+
+    def _map_lattices(self, corpus: SequenceMatrix, f: Callable, fixed=None, *, rows: bool = False) -> list[Any]:
+        """Apply `f` to the lattice of each block, with its rows if asked; results in order."""
+
+        def task(make: Callable):
+            lattice, covered = make()
+            return f(lattice, covered) if rows else f(lattice)
+
+        with one_blas_thread(), Workers(self.n_jobs) as workers:
+            return list(workers.map(task, self._lattices(corpus, fixed)))
+
+    def _check_possible(self, lattice: Lattice, first: int, fixed: bool) -> None:
+        log_sum = lattice.free_log_sum
+        if np.isfinite(log_sum).all():
+            return
+        i = int(np.flatnonzero(~np.isfinite(log_sum))[0])
+        if np.isneginf(log_sum[i]):
+            why = "the fixed labels and the constraints leave" if fixed else "the constraints leave"
+            raise ValueError(f"X[{first + i}]: {why} no label sequence")
+        raise ValueError(f"X[{first + i}]: its scores are beyond what floating point holds (log sum {log_sum[i]})")
+
+    def _fixed_codes(self, fixed, corpus: SequenceMatrix) -> np.ndarray:
+        labels = check_labels(fixed, corpus.lengths)
+        codes = self._codec().encode(labels)
+        if (codes < -1).any():
+            row = int(np.flatnonzero(codes < -1)[0])
+            i = int(np.searchsorted(corpus.offsets, row, side="right")) - 1
+            t = row - int(corpus.offsets[i])
+            raise ValueError(f"fixed[{i}][{t}] is {labels[i][t]!r}, which is not a label of this model")
+        return codes
+
+    @staticmethod
+    def _per_sequence(corpus: SequenceMatrix, parts: list[np.ndarray], empty: tuple, dtype=float) -> LabelSequences:
+        """Cut stacked arrays into one array a sequence."""
+        stacked = np.concatenate(parts) if parts else np.empty(empty, dtype=dtype)
+        bounds = corpus.offsets.tolist()
+        return LabelSequences([stacked[a:b].copy() for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
+
+    @staticmethod
+    def _warn_inexact(n: int, total: int, max_search: int) -> None:
+        warnings.warn(
+            f"{n} of {total} sequences were decoded without proof: the search ended at max_search={max_search}; "
+            "decode() gives each one's bound, a larger max_search or epsilon > 0 closes the gap",
+            InexactDecodingWarning,
+            stacklevel=3,
+        )

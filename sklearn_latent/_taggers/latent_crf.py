@@ -1,0 +1,630 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`LatentCRFTagger`: a linear-chain CRF whose labels own latent states."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._compat import HasMethods, Interval, Options, StrOptions, _fit_context
+from .._lattice import Topology, latent_topology
+from .._objective import ChainObjective, Chunk
+from .._optim import Report, Result, minimize_lbfgs
+from .._scorers import Design, Pattern, Support
+from .._scorers.support import full_support, observed_support
+from .._sequences import LabelCodec, SequenceMatrix
+from .._sequences.labels import UNKNOWN
+from .._sequences.validation import as_corpus, check_finite, check_labels, check_sample_weight
+from .._threads import Workers, one_blas_thread
+from ..exceptions import ConvergenceWarning
+from .base import SequenceTaggerMixin
+from .model import LinearChainModel, check_size, edge_pattern
+from .options import (
+    DECODE_CONSTRAINTS,
+    SCHEMES,
+    allowed_moves,
+    class_weights,
+    edge_feature_indices,
+    latent_counts,
+)
+
+__all__ = ["LatentCRFTagger"]
+
+
+class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
+    """Linear-chain conditional random field whose labels each own a set of latent states.
+
+    The discriminative probabilistic latent variable model: P(y | x) is the sum over all paths of latent states that
+    project to y of an ordinary linear-chain CRF over states. With ``n_latent=1`` it is that CRF. Training maximises
+    the penalised likelihood of the labels; decoding finds the most probable label sequence exactly by default.
+
+    Parameters
+    ----------
+    n_latent : int or dict of {label: int}, default=2
+        Latent states per label. In a dict, labels not named get 1, and names not in the data are ignored.
+    sigma : float, default=1.0
+        Standard deviation of the Gaussian prior on the weights; ``np.inf`` switches it off. The objective is
+        ``-sum_i w_i log P(y_i | x_i) + ||theta||^2 / (2 sigma^2)``, a sum over sequences, not a mean.
+    decoder : {"ldi_exact", "ldi_approx", "bhp", "bmp", "mbr"}, default="ldi_exact"
+        How `predict` finds labels; may be changed after `fit` by ``set_params``.
+
+        - ``"ldi_exact"``: the most probable label sequence, certified.
+        - ``"ldi_approx"``: the best label sequence among those of the `n_paths` best latent paths.
+        - ``"bhp"``: the labels of the best latent path.
+        - ``"bmp"``: the most probable label of each token.
+        - ``"mbr"``: of the `n_paths` most probable label sequences, the one with the largest expected `mbr_metric`.
+    n_paths : int, default=30
+        Latent paths taken by ``"ldi_approx"``, label sequences compared by ``"mbr"``.
+    alpha : float, default=1.0
+        ``"ldi_approx"`` stops once the best label sequence has `alpha` times the probability not yet accounted for;
+        1.0 makes that stop a proof.
+    mbr_metric : {"chunk_f1", "token_accuracy"} or callable, default="chunk_f1"
+        What ``"mbr"`` maximises the expectation of. A callable takes ``(y, y_ref)``, two lists of labels.
+    max_search : int, default=100_000
+        Expansions beyond 20 a token at which an exact search gives its best find, with a warning.
+    edge_features : bool, list of int or str, or callable, default=False
+        Features that also get weights on pairs of neighbouring states: none, all, those listed by index or name, or
+        those whose name makes the callable true. Columns that `X` marks ``edge_only`` have edge weights alone.
+    support : {"observed", "all"}, default="observed"
+        Which weights exist: those that training shows (the others count zero, nothing is forbidden), or all.
+    constraints : None, {"iob1", "iob2", "iobes", "bilou"} or collection of (from, to), default=None
+        Allowed moves between labels; in pairs, None stands for the start and the end. What is not allowed has probability
+        zero in training and in every decoder. Without constraints label sequences that a scheme would forbid can come out.
+    vectorizer : None or vectorizer, default=None
+        Turns tokens into features, for `X` of tokens; a clone of it is fitted. None: `SequenceDictVectorizer()`.
+    solver : {"lbfgs"}, default="lbfgs"
+        Optimiser.
+    max_iter : int, default=500
+        Iterations of the solver.
+    tol : float, default=1e-5
+        Converged when the objective fell by less than `tol` of its value over 10 iterations, or when the largest
+        gradient entry is below `tol`.
+    learning_rate : "auto" or float, default="auto"
+        For stochastic solvers.
+    batch_size : int, default=32
+        For stochastic solvers.
+    n_init : int, default=1
+        Random starts; the best objective is kept. One is enough with ``n_latent=1``, where there is a single optimum.
+    init_scale : float, default=0.1
+        With latent states the weights start uniform in ``[-init_scale, init_scale]``; a start that depends on the
+        number of weights and `random_state` alone. With ``n_latent=1`` they start at zero.
+    class_weight : None, "balanced" or dict of {label: float}, default=None
+        A sequence's weight is multiplied by the mean of its tokens' class weights.
+    early_stopping : bool, default=False
+        Only False for now.
+    validation_fraction : float, default=0.1
+        For early stopping.
+    n_iter_no_change : int, default=10
+        For early stopping and stochastic solvers.
+    warm_start : bool, default=False
+        Only False for now.
+    callback : callable, default=None
+        Called after each iteration with an object of ``n_iter``, ``objective``, ``grad_norm``, ``seconds``; True stops.
+    n_jobs : int, default=None
+        Threads; the result is the same bits for any number.
+    random_state : int, RandomState or None, default=None
+        Draws the start.
+    verbose : int, default=0
+        1 prints about twenty lines of progress, 2 every iteration.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where known.
+    state_labels_ : ndarray of int of shape (n_states,)
+        Index into `classes_` of each state; states are grouped by label.
+    coef_ : ndarray of shape (n_features, n_states)
+    transition_coef_ : ndarray of shape (n_states, n_states)
+        From row to column.
+    start_coef_, end_coef_ : ndarray of shape (n_states,)
+    edge_features_ : ndarray of int
+        Features with edge weights.
+    edge_coef_ : csr_array of shape (n_edge_features, n_states * n_states)
+        Column ``from * n_states + to``.
+    n_iter_ : int
+    loss_curve_ : list of float
+        Objective after each iteration.
+    objective_ : float
+    converged_ : bool
+    vectorizer_ : vectorizer
+        Where `fit` got tokens.
+
+    References
+    ----------
+    X. Sun, J. Tsujii, "Sequential Labeling with Latent Variables: An Exact Inference Algorithm and Its Efficient
+    Approximation", EACL 2009, sections 2 (model, equations 2 to 4) and 3 (inference).
+
+    Examples
+    --------
+    >>> from sklearn_latent import LatentCRFTagger
+    >>> X = [[{"word": "Ana"}, {"word": "met"}, {"word": "Bo"}], [{"word": "rain"}]] * 5
+    >>> y = [["B-PER", "O", "B-PER"], ["O"]] * 5
+    >>> tagger = LatentCRFTagger(n_latent=1).fit(X, y)
+    >>> tagger.predict([[{"word": "Bo"}, {"word": "met"}, {"word": "Ana"}]])
+    [['B-PER', 'O', 'B-PER']]
+    """
+
+    _parameter_constraints: dict = {
+        "n_latent": [Interval(Integral, 1, None, closed="left"), Mapping],
+        "sigma": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
+        **{name: rule for name, rule in DECODE_CONSTRAINTS.items() if name != "epsilon"},
+        "edge_features": ["boolean", "array-like", set, frozenset, callable],
+        "support": [StrOptions({"observed", "all"})],
+        "constraints": [None, StrOptions(set(SCHEMES)), list, tuple, set, frozenset],
+        "vectorizer": [None, HasMethods(["fit_transform", "transform"])],
+        "solver": [StrOptions({"lbfgs", "sgd", "adam", "adf"})],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "init_scale": [Interval(Real, 0, None, closed="left")],
+        "class_weight": [None, StrOptions({"balanced"}), Mapping],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
+        "callback": [None, callable],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    # Start and end weights are part of the model; comparisons with packages that have none switch them off.
+    _boundary_weights = True
+
+    def __init__(
+        self,
+        n_latent=2,
+        sigma=1.0,
+        *,
+        decoder="ldi_exact",
+        n_paths=30,
+        alpha=1.0,
+        mbr_metric="chunk_f1",
+        max_search=100_000,
+        edge_features=False,
+        support="observed",
+        constraints=None,
+        vectorizer=None,
+        solver="lbfgs",
+        max_iter=500,
+        tol=1e-5,
+        learning_rate="auto",
+        batch_size=32,
+        n_init=1,
+        init_scale=0.1,
+        class_weight=None,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        warm_start=False,
+        callback=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_latent = n_latent
+        self.sigma = sigma
+        self.decoder = decoder
+        self.n_paths = n_paths
+        self.alpha = alpha
+        self.mbr_metric = mbr_metric
+        self.max_search = max_search
+        self.edge_features = edge_features
+        self.support = support
+        self.constraints = constraints
+        self.vectorizer = vectorizer
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.n_init = n_init
+        self.init_scale = init_scale
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Learn weights from labelled sequences.
+
+        Parameters
+        ----------
+        X : SequenceMatrix, list of (T, n_features) arrays, 3-D array, or list of lists of tokens
+            Tokens are mappings, lists of strings, or what `vectorizer` takes.
+        y : list of n lists of labels
+            Labels are strings, ints or bools, all of one kind; None marks a token whose label is unknown, which is
+            summed over.
+        sample_weight : array-like of shape (n_sequences,), default=None
+            Weight of each sequence; 2 is the same as the sequence twice, 0 as without it.
+
+        Returns
+        -------
+        LatentCRFTagger
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If `X` or `y` is not one entry a sequence.
+        ValueError
+            If lengths differ, features are not finite, labels are of mixed kinds or all unknown, or the constraints
+            forbid a training sequence; the message names the place.
+        ModelTooLargeError
+            If the weights can't be held in memory.
+        """
+        self._refuse_later_options()
+        raw = as_corpus(X)
+        lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array([len(s) for s in raw], dtype=np.int64)
+        labels = check_labels(y, lengths)
+        weight = check_sample_weight(sample_weight, len(lengths))
+        codec = LabelCodec.from_labels(labels)
+        corpus, vectorizer = self._vectorize(raw)
+        check_finite(corpus)
+
+        kept = np.flatnonzero((weight > 0) & (lengths > 0))
+        if len(kept) < len(lengths):
+            used = [labels[i] for i in kept.tolist()]
+            try:
+                codec = LabelCodec.from_labels(used)
+            except ValueError:
+                raise ValueError("no label is left: every labelled sequence has weight zero") from None
+            matrix, weight = corpus[kept], weight[kept]
+        else:
+            used, matrix = labels, corpus
+        codes = codec.encode(used)
+        classes = codec.classes.tolist()
+        weight = self._weighted(weight, classes, codes, matrix)
+
+        model, result = self._train(matrix, codes, weight, classes)
+        self.classes_ = codec.classes
+        self.n_features_in_ = corpus.n_features
+        self._feature_names = corpus._names
+        if vectorizer is not None:
+            self.vectorizer_ = vectorizer
+        elif hasattr(self, "vectorizer_"):
+            del self.vectorizer_
+        self._set_model(model)
+        self.n_iter_ = result.n_iter
+        self.loss_curve_ = [float(v) for v in result.loss_curve]
+        self.objective_ = result.objective
+        self.converged_ = result.converged
+        if not (result.converged or result.stopped):
+            warnings.warn(
+                f"L-BFGS did not converge in {result.n_iter} iterations: largest gradient entry "
+                f"{result.grad_norm:.3g}, tol={self.tol} ({result.message}); a larger max_iter or tol helps",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @classmethod
+    def from_weights(
+        cls,
+        classes,
+        coef,
+        transition_coef,
+        *,
+        start_coef=None,
+        end_coef=None,
+        edge_coef=None,
+        state_labels=None,
+        feature_names=None,
+        **params,
+    ) -> LatentCRFTagger:
+        """Make a fitted tagger from weights.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,)
+            Distinct labels, in any order; states are put in the order of the sorted labels.
+        coef : array-like or sparse array of shape (n_features, n_states)
+            Stored entries of a sparse array are the weights that exist.
+        transition_coef : array-like of shape (n_states, n_states)
+            From row to column.
+        start_coef, end_coef : array-like of shape (n_states,), default=None
+            None: zeros.
+        edge_coef : sparse array of shape (n_edge_features, n_states * n_states), default=None
+            Rows are the features that ``edge_features`` in `params` names, in sorted order; all, if it has a row for each.
+        state_labels : array-like of int of shape (n_states,), default=None
+            Index into `classes` of each state; None: equally many states for each class, grouped.
+        feature_names : array-like of str of shape (n_features,), default=None
+        **params
+            Constructor arguments of the tagger.
+
+        Returns
+        -------
+        LatentCRFTagger
+
+        Raises
+        ------
+        ValueError
+            If shapes don't agree or a weight is not finite.
+        """
+        given = list(classes.tolist() if isinstance(classes, np.ndarray) else classes)
+        codec = LabelCodec.from_labels([given])
+        if len(codec.classes) != len(given):
+            raise ValueError("classes must be distinct")
+        coef = sp.csr_array(coef, dtype=np.float64) if sp.issparse(coef) else np.array(coef, dtype=np.float64)
+        if coef.ndim != 2:
+            raise ValueError(f"coef must be 2-D (n_features, n_states), got {coef.ndim}-D")
+        n_features, n_states = coef.shape
+        owner = _state_owners(state_labels, len(given), n_states)
+        # Sorted labels, then the given order of each label's states.
+        rank = codec.encode([given])
+        order = np.argsort(rank[owner], kind="stable")
+        counts = np.bincount(rank[owner], minlength=len(given))
+        if "n_latent" not in params:
+            per_label = dict(zip(codec.classes.tolist(), counts.tolist(), strict=True))
+            params["n_latent"] = int(counts[0]) if len(set(counts.tolist())) == 1 else per_label
+        tagger = cls(**params)
+        tagger._validate_params()
+        if not np.array_equal(latent_counts(tagger.n_latent, codec.classes.tolist()), counts):
+            raise ValueError(f"n_latent={tagger.n_latent!r} does not agree with the states given, {counts.tolist()}")
+
+        moves, start_allowed, end_allowed = allowed_moves(tagger.constraints, codec.classes.tolist())
+        topology = latent_topology(counts, moves)
+        transition = _weights_of(transition_coef, "transition_coef", (n_states, n_states))[np.ix_(order, order)]
+        state, coef_weights = _given_pattern(coef, order)
+        edge, features = None, np.empty(0, dtype=np.int64)
+        params_of = {"coef": coef_weights}
+        if edge_coef is not None:
+            everything = tagger.edge_features is False and edge_coef.shape[0] == n_features
+            names = None if feature_names is None else np.array(feature_names, dtype=object)
+            features = edge_feature_indices(True if everything else tagger.edge_features, n_features, lambda: names)
+            edge, params_of["edge"] = _given_edges(edge_coef, features, n_features, topology, order)
+            if everything:
+                tagger.edge_features = True
+        arcs, states = np.flatnonzero(topology.free_arcs), np.arange(n_states)
+        params_of["transition"] = transition[topology.arc_source[arcs], topology.arc_target[arcs]]
+        for name, row in (("start", start_coef), ("end", end_coef)):
+            params_of[name] = np.zeros(n_states) if row is None else _weights_of(row, f"{name}_coef", (n_states,))[order]
+        start, end = _by_state(start_allowed, topology), _by_state(end_allowed, topology)
+        support = Support(state, edge, arcs, states, states, start, end)
+        for name, row in (("start", start), ("end", end)):
+            if row is not None:
+                params_of[name] = np.where(row, params_of[name], 0.0)
+
+        tagger.classes_ = codec.classes
+        tagger.n_features_in_ = n_features
+        tagger._feature_names = None
+        if feature_names is not None:
+            tagger._feature_names = SequenceMatrix(np.zeros((0, n_features)), [], feature_names=feature_names)._names
+        tagger._set_model(LinearChainModel(topology, support, params_of, features))
+        tagger.n_iter_, tagger.loss_curve_, tagger.objective_, tagger.converged_ = 0, [], float("nan"), True
+        return tagger
+
+    # -- fitted views -------------------------------------------------------------------------------
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """State weights, (n_features, n_states); built on access."""
+        return self._fitted("coef_").coef()
+
+    @property
+    def transition_coef_(self) -> np.ndarray:
+        """Transition weights, (n_states, n_states), from row to column."""
+        return self._fitted("transition_coef_").transition_coef()
+
+    @property
+    def start_coef_(self) -> np.ndarray:
+        """Start weights, (n_states,)."""
+        return self._fitted("start_coef_").boundary_coef("start")
+
+    @property
+    def end_coef_(self) -> np.ndarray:
+        """End weights, (n_states,)."""
+        return self._fitted("end_coef_").boundary_coef("end")
+
+    @property
+    def edge_coef_(self) -> sp.csr_array:
+        """Edge weights, (n_edge_features, n_states ** 2), column from * n_states + to; built on access."""
+        return self._fitted("edge_coef_").edge_coef()
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the features, where known; built on access."""
+        names = getattr(self, "_feature_names", None)
+        if names is None:
+            raise AttributeError(f"{type(self).__name__} has no feature names")
+        return np.array(names() if callable(names) else names, dtype=object)
+
+    def _fitted(self, name: str) -> LinearChainModel:
+        if not hasattr(self, "_model"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before fit")
+        return self._model
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    @property
+    def _topology(self) -> Topology:
+        return self._model.topology
+
+    def _codec(self) -> LabelCodec:
+        return LabelCodec(self.classes_)
+
+    def _scoring(self, sparse: bool):
+        scorer = self._model.scorer(sparse)
+        return scorer, scorer.prepare(self._model.params)
+
+    def _set_model(self, model: LinearChainModel) -> None:
+        self._model = model
+        self.state_labels_ = model.topology.state_label.astype(np.int64)
+        self.edge_features_ = model.edge_features
+
+    def _refuse_later_options(self) -> None:
+        """Options of the contract that this version does not have yet: say so rather than ignore them."""
+        for name, wanted in (("solver", "lbfgs"), ("early_stopping", False), ("warm_start", False)):
+            if getattr(self, name) != wanted:
+                raise NotImplementedError(f"{name}={getattr(self, name)!r} is not available yet; use {wanted!r}")
+
+    def _vectorize(self, raw: SequenceMatrix | list):
+        """Features of the corpus, and the vectorizer fitted on its tokens if it came as tokens."""
+        if isinstance(raw, SequenceMatrix):
+            return raw, None
+        if self.vectorizer is None:
+            from ..feature_extraction import SequenceDictVectorizer
+
+            vectorizer = SequenceDictVectorizer()
+        else:
+            vectorizer = clone(self.vectorizer)
+        return vectorizer.fit_transform(raw), vectorizer
+
+    def _weighted(self, weight: np.ndarray, classes: list, codes: np.ndarray, matrix: SequenceMatrix) -> np.ndarray:
+        """Sequence weights times the mean class weight of their tokens (unknown labels: 1)."""
+        per_class = class_weights(self.class_weight, classes, codes)
+        if per_class is None:
+            return weight
+        per_token = np.where(codes == UNKNOWN, 1.0, per_class[np.maximum(codes, 0)])
+        return weight * np.add.reduceat(per_token, matrix.offsets[:-1]) / matrix.lengths
+
+    def _train(
+        self, matrix: SequenceMatrix, codes: np.ndarray, weight: np.ndarray, classes: list
+    ) -> tuple[LinearChainModel, Result]:
+        """Topology + linear scorer + optimiser, over sequences that all have tokens and weight."""
+        moves, start_allowed, end_allowed = allowed_moves(self.constraints, classes)
+        counts = latent_counts(self.n_latent, classes)
+        check_size(0, int(counts.sum()))
+        topology = latent_topology(counts, moves)
+        n_features, S = matrix.n_features, topology.n_states
+        edge_only = np.zeros(n_features, dtype=bool) if matrix.edge_only is None else matrix.edge_only
+        edges = edge_feature_indices(self.edge_features, n_features, lambda: matrix.feature_names)
+        edges = np.union1d(edges, np.flatnonzero(edge_only)).astype(np.int64)
+        row_bytes = 8 * (S + (topology.n_arcs if len(edges) else 0))
+        chunks = Chunk.cut(matrix.values, codes, matrix.offsets, weight, row_bytes)
+        rules = {
+            "edge_features": edges,
+            "edge_only": edge_only,
+            "start_allowed": _by_state(start_allowed, topology),
+            "end_allowed": _by_state(end_allowed, topology),
+        }
+        if self.support == "all":
+            check_size(n_features * S + len(edges) * topology.n_arcs + topology.n_arcs, S)
+            support = full_support(topology, n_features, **rules)
+        else:
+            parts = [(chunk.design, chunk.codes, chunk.offsets) for chunk in chunks]
+            support = observed_support(topology, n_features, parts, **rules)
+        if not self._boundary_weights:
+            none = np.empty(0, dtype=np.int64)
+            support = Support(
+                support.state, support.edge, support.transition, none, none, support.start_allowed, support.end_allowed
+            )
+        model = LinearChainModel(topology, support, {}, edges)
+        objective = ChainObjective(topology, model.scorer(Design(matrix.values[:0]).sparse), float(self.sigma))
+        check_size(objective.packing.size, S)
+        with one_blas_thread(), Workers(self.n_jobs) as workers:
+            if self.constraints is not None:
+                self._check_allowed(objective, chunks, workers, matrix)
+            best = self._minimize(objective, chunks, workers)
+        model.params = {name: value.copy() for name, value in objective.packing.views(best.x).items()}
+        return model, best
+
+    def _minimize(self, objective: ChainObjective, chunks: list[Chunk], workers: Workers) -> Result:
+        """Run the solver from each start and keep the best end."""
+        rng = check_random_state(self.random_state)
+        one_state = objective.topology.one_state_a_label
+        best = None
+        for k in range(1 if one_state else self.n_init):
+            report = Report(int(self.verbose), self.callback, self.max_iter)
+            report.line(
+                f"{len(objective.topology.state_label)} states, {objective.packing.size:,} weights, "
+                f"{sum(len(c.codes) for c in chunks):,} tokens" + (f", start {k + 1}" if self.n_init > 1 else "")
+            )
+            if one_state:
+                start = np.zeros(objective.packing.size)
+            else:
+                start = rng.uniform(-self.init_scale, self.init_scale, objective.packing.size)
+            result = minimize_lbfgs(
+                lambda theta: objective.value_and_grad(theta, chunks, workers),
+                start,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=report,
+            )
+            if best is None or result.objective < best.objective:
+                best = result
+            if result.stopped:
+                break
+        return best
+
+    def _check_allowed(
+        self, objective: ChainObjective, chunks: list[Chunk], workers: Workers, matrix: SequenceMatrix
+    ) -> None:
+        i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
+        if i is not None:
+            raise ValueError(f"the constraints forbid the labels of training sequence {i} (of those with tokens and weight)")
+
+
+def _by_state(allowed: np.ndarray | None, topology: Topology) -> np.ndarray | None:
+    return None if allowed is None else allowed[topology.state_label]
+
+
+def _state_owners(state_labels, n_classes: int, n_states: int) -> np.ndarray:
+    """Class of each state of `from_weights`, as an index into the classes as given."""
+    if state_labels is None:
+        if n_classes == 0 or n_states % n_classes:
+            raise ValueError(f"coef has {n_states} states for {n_classes} classes; state_labels must say whose they are")
+        return np.repeat(np.arange(n_classes), n_states // n_classes)
+    owner = np.asarray(state_labels)
+    if owner.shape != (n_states,) or owner.dtype.kind not in "iu":
+        raise ValueError(f"state_labels must be {n_states} integers, one a state")
+    if not np.array_equal(np.unique(owner), np.arange(n_classes)):
+        raise ValueError(f"state_labels must give each of the {n_classes} classes at least one state")
+    return owner
+
+
+def _weights_of(values, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    values = np.array(values, dtype=np.float64)
+    if values.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} holds {values[~np.isfinite(values)][0]}: weights must be finite")
+    return values
+
+
+def _given_pattern(coef: np.ndarray | sp.csr_array, order: np.ndarray) -> tuple[Pattern, np.ndarray]:
+    """Pattern and weights of given state weights, states reordered."""
+    n_features, n_states = coef.shape
+    if not sp.issparse(coef):
+        return Pattern(n_features, n_states), _weights_of(coef, "coef", coef.shape)[:, order].reshape(-1)
+    coef = coef[:, order]
+    coef.sum_duplicates()
+    ptr = coef.indptr.astype(np.int64)
+    weights = _weights_of(coef.data, "coef", coef.data.shape)
+    return Pattern(n_features, n_states, ptr, coef.indices.astype(np.int32)), weights
+
+
+def _given_edges(edge_coef, features: np.ndarray, n_features: int, topology: Topology, order: np.ndarray):
+    """Pattern and weights of given edge weights, states reordered."""
+    S = topology.n_states
+    edge_coef = sp.csr_array(edge_coef, dtype=np.float64)
+    if edge_coef.shape != (len(features), S * S):
+        raise ValueError(
+            f"edge_coef must have shape ({len(features)}, {S * S}), a row for each of edge_features and a column "
+            f"from * n_states + to; got {edge_coef.shape}"
+        )
+    _weights_of(edge_coef.data, "edge_coef", edge_coef.data.shape)
+    columns = (order[:, None] * S + order[None, :]).reshape(-1)
+    edge_coef = edge_coef[:, columns]
+    edge_coef.sum_duplicates()
+    return edge_pattern(edge_coef, features, n_features, topology)
+
+

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cutting a corpus into chunks and blocks, mapping them over threads, and holding BLAS to one thread.
+
+Cuts depend on the data only, never on the number of threads, and results come back in order: that is
+what makes sums the same bits for any ``n_jobs``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
+from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["Workers", "cut_by_tokens", "one_blas_thread"]
+
+#: Tokens of one block: enough to drown the cost of a call, few enough to share among threads.
+BLOCK_TOKENS = 8192
+#: Bytes of the largest array of one chunk; work buffers stay of this order however long the corpus.
+CHUNK_BYTES = 1 << 27
+
+
+def cut_by_tokens(lengths: np.ndarray, max_tokens: int) -> list[tuple[int, int]]:
+    """Ranges of consecutive sequences with about `max_tokens` tokens each, at least one sequence."""
+    ranges, start, total = [], 0, 0
+    for i, length in enumerate(lengths.tolist()):
+        if total and total + length > max_tokens:
+            ranges.append((start, i))
+            start, total = i, 0
+        total += length
+    if start < len(lengths):
+        ranges.append((start, len(lengths)))
+    return ranges
+
+
+class Workers:
+    """Threads that map a function over tasks, results in order.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in joblib: None is 1 unless a joblib context says otherwise, -1 all processors.
+    """
+
+    def __init__(self, n_jobs: int | None = None):
+        self.n_threads = max(1, effective_n_jobs(n_jobs))
+        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def map(self, f: Callable, tasks: Iterable) -> Iterator:
+        """Yield ``f(task)`` in the order of `tasks`; few results wait at a time, so memory stays bounded."""
+        if self._pool is None:
+            yield from map(f, tasks)
+            return
+        waiting: deque = deque()
+        for task in tasks:
+            waiting.append(self._pool.submit(f, task))
+            if len(waiting) > 2 * self.n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+class _BlasLimit:
+    """Counts the callers inside; the first sets the limit, the last lifts it (the limit is process-wide)."""
+
+    def __init__(self):
+        self._reset()
+        # A forked child starts with nobody inside, whatever its parent was doing.
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self.lock = threading.Lock()
+        self.inside = 0
+        self.limiter = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.limiter = ThreadpoolController().limit(limits=1, user_api="blas")
+                self.limiter.__enter__()
+            self.inside += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.limiter.__exit__(None, None, None)
+                self.limiter = None
+
+
+_limit = _BlasLimit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread while any caller is inside: its sums depend on the number of its threads."""
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()
