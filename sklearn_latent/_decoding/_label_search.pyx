@@ -486,7 +486,7 @@ cdef void beam_select(Search *s, const double *old, double *new) noexcept nogil:
     """Keep the best candidates of token `s.token` that are not dominated."""
     cdef int32_t *label = s.beam_label + s.token * BEAM_WIDTH
     cdef int32_t *parent = s.beam_parent + s.token * BEAM_WIDTH
-    cdef const int32_t *old_label = label - BEAM_WIDTH
+    cdef const int32_t *old_label = label - BEAM_WIDTH if s.token > 0 else label
     cdef Py_ssize_t width = s.width
     cdef Py_ssize_t size = 0
     cdef Py_ssize_t i, n, count
