@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+from numpy.typing import NDArray
+
+def label_search(
+    node_factor: NDArray[np.float64],
+    arc_factor: NDArray[np.float64],
+    label_ptr: NDArray[np.int32],
+    label_state: NDArray[np.int32],
+    n_best: int,
+    max_expansions: int,
+    epsilon: float,
+    labels: NDArray[np.int32],
+    log_weight: NDArray[np.float64],
+) -> tuple[int, float, int, int]: ...
