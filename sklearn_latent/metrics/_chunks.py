@@ -81,7 +81,8 @@ def get_chunks(labels: Iterable, scheme: str | None = None, invalid: str = "conl
     Notes
     -----
     Chunks that touch stay apart if the first is closed by E, L, S or U, or if the second is opened by
-    B, S or U; the released CoNLL script has no S or U and would merge two of them.
+    B, S or U. The released CoNLL script was made for B, I and O: it has no L, S or U, and would merge two
+    chunks of one type where B follows E. On other labels the counts are the script's.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def infer_scheme(classes: Iterable) -> str | None:
         If a label is no chunk label (it is named), or the prefixes are of IOBES and BILOU both.
     """
     example = {}
-    for label in classes:
+    for label in classes.tolist() if hasattr(classes, "tolist") else classes:  # messages show plain str
         prefix, _ = _split(label)
         example.setdefault(prefix, label)
     example.pop("O", None)

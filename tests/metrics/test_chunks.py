@@ -176,6 +176,14 @@ def test_unknown_options(options, message):
 )
 def test_infer_scheme(classes, scheme):
     assert infer_scheme(classes) == scheme
+    assert infer_scheme(np.array(classes, dtype=str)) == scheme
+
+
+def test_infer_scheme_names_plain_labels():
+    with pytest.raises(ValueError, match=r"^label 'ADJ' is no chunk label"):
+        infer_scheme(np.array(["B-A", "ADJ"]))
+    with pytest.raises(ValueError, match=r"^label 7 is no chunk label"):
+        infer_scheme(np.array([7]))
 
 
 def test_infer_scheme_of_two():

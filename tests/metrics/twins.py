@@ -13,8 +13,8 @@ SCHEME_PREFIXES = {
     "bilou": "BILU",
 }
 
-# The CoNLL script asks two questions of each pair of neighbouring prefixes of one type; S is what its
-# later versions add. A pair is "previous, current".
+# The CoNLL script asks two questions of each pair of neighbouring prefixes of one type; S, and
+# B after E, are additions: the script knows neither. A pair is "previous, current".
 ENDS = {"BB", "BO", "BS", "IB", "IO", "IS", "EB", "EE", "EI", "EO", "ES", "SB", "SI", "SE", "SO", "SS"}
 STARTS = {"BB", "IB", "OB", "EB", "SB", "OI", "EI", "SI", "OE", "EE", "SE", "BS", "IS", "ES", "OS", "SS"}
 
