@@ -3,8 +3,8 @@
 
 from ._chunk_scores import chunk_f1_score, chunk_precision_recall_fscore_support
 from ._chunks import get_chunks
+from ._scorers import chunk_f1_scorer, make_chunk_scorer, token_accuracy_scorer
 from ._sequence_scores import sequence_accuracy_score
-from .scorers import chunk_f1_scorer, make_chunk_scorer, token_accuracy_scorer
 
 __all__ = [
     "chunk_f1_score",
