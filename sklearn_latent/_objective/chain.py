@@ -174,9 +174,7 @@ class ChainObjective:
                     return chunk.first + block.sequences.start + int(np.flatnonzero(np.isneginf(clamped))[0])
         return None
 
-    def _block(
-        self, prepared, chunk: Chunk, block: Block, node_delta: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _block(self, prepared, chunk: Chunk, block: Block, node_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Losses of a block's sequences and its arc delta; its rows of `node_delta` are filled."""
         node, arc = self.scorer.forward(prepared, block.design, block.offsets)
         lattice = Lattice(self.topology, node, arc, block.offsets)

@@ -59,7 +59,9 @@ def as_corpus(X: Any) -> SequenceMatrix | list[list]:
             "SequenceMatrix.from_frame(df, group, features), or pass a list with one frame's values a sequence"
         )
     if isinstance(X, (str, bytes)):
-        raise TypeError(f"X is a string, but a list of sequences of tokens belongs here, such as [['the', 'cat']]; {X!r}")
+        raise TypeError(
+            f"X is a string, but a list of sequences of tokens belongs here, such as [['the', 'cat']]; {X!r}"
+        )
     if isinstance(X, Mapping):
         raise TypeError(f"X is a single mapping; {_FORMS}, such as [[{{'word': 'the'}}, {{'word': 'cat'}}]]")
     if isinstance(X, np.ndarray) or (hasattr(X, "__array__") and hasattr(X, "ndim") and not hasattr(X, "iloc")):
@@ -86,9 +88,12 @@ def _from_array(X: np.ndarray) -> SequenceMatrix:
 def _from_list(entries: list) -> SequenceMatrix | list[list]:
     kinds: list[str] = []
     for i, entry in enumerate(entries):
-        if isinstance(entry, Iterable) and not isinstance(
-            entry, (str, bytes, Mapping, list, tuple, np.ndarray)
-        ) and not sp.issparse(entry) and not hasattr(entry, "__array__"):
+        if (
+            isinstance(entry, Iterable)
+            and not isinstance(entry, (str, bytes, Mapping, list, tuple, np.ndarray))
+            and not sp.issparse(entry)
+            and not hasattr(entry, "__array__")
+        ):
             entries[i] = entry = list(entry)
         kinds.append(_kind(entry, i))
     found = {kind: i for i, kind in reversed(list(enumerate(kinds))) if kind != "empty"}
@@ -205,7 +210,11 @@ def check_finite(X: SequenceMatrix) -> None:
         return
     if sp.issparse(values):
         k = int(np.flatnonzero(bad)[0])
-        row, feature, value = int(np.searchsorted(values.indptr, k, side="right")) - 1, int(values.indices[k]), stored[k]
+        row, feature, value = (
+            int(np.searchsorted(values.indptr, k, side="right")) - 1,
+            int(values.indices[k]),
+            stored[k],
+        )
     else:
         row, feature = (int(v) for v in np.argwhere(bad)[0])
         value = stored[row, feature]

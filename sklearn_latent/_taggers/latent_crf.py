@@ -396,7 +396,9 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         arcs, states = np.flatnonzero(topology.free_arcs), np.arange(n_states)
         params_of["transition"] = transition[topology.arc_source[arcs], topology.arc_target[arcs]]
         for name, row in (("start", start_coef), ("end", end_coef)):
-            params_of[name] = np.zeros(n_states) if row is None else _weights_of(row, f"{name}_coef", (n_states,))[order]
+            params_of[name] = (
+                np.zeros(n_states) if row is None else _weights_of(row, f"{name}_coef", (n_states,))[order]
+            )
         start, end = _by_state(start_allowed, topology), _by_state(end_allowed, topology)
         support = Support(state, edge, arcs, states, states, start, end)
         for name, row in (("start", start), ("end", end)):
@@ -570,7 +572,9 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
     ) -> None:
         i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
         if i is not None:
-            raise ValueError(f"the constraints forbid the labels of training sequence {i} (of those with tokens and weight)")
+            raise ValueError(
+                f"the constraints forbid the labels of training sequence {i} (of those with tokens and weight)"
+            )
 
 
 def _by_state(allowed: np.ndarray | None, topology: Topology) -> np.ndarray | None:
@@ -581,7 +585,9 @@ def _state_owners(state_labels, n_classes: int, n_states: int) -> np.ndarray:
     """Class of each state of `from_weights`, as an index into the classes as given."""
     if state_labels is None:
         if n_classes == 0 or n_states % n_classes:
-            raise ValueError(f"coef has {n_states} states for {n_classes} classes; state_labels must say whose they are")
+            raise ValueError(
+                f"coef has {n_states} states for {n_classes} classes; state_labels must say whose they are"
+            )
         return np.repeat(np.arange(n_classes), n_states // n_classes)
     owner = np.asarray(state_labels)
     if owner.shape != (n_states,) or owner.dtype.kind not in "iu":
@@ -626,5 +632,3 @@ def _given_edges(edge_coef, features: np.ndarray, n_features: int, topology: Top
     edge_coef = edge_coef[:, columns]
     edge_coef.sum_duplicates()
     return edge_pattern(edge_coef, features, n_features, topology)
-
-

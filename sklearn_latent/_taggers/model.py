@@ -81,9 +81,7 @@ def edge_pattern(edge_coef: sp.csr_array, features: np.ndarray, n_features: int,
     arc = arc_of[source * S + target]
     kept = arc >= 0
     counts = np.bincount(features[rows[kept]], minlength=n_features)
-    pattern = Pattern(
-        n_features, topology.n_arcs, np.concatenate([[0], np.cumsum(counts)]), arc[kept].astype(np.int32)
-    )
+    pattern = Pattern(n_features, topology.n_arcs, np.concatenate([[0], np.cumsum(counts)]), arc[kept].astype(np.int32))
     return pattern, edge_coef.data[kept].astype(np.float64)
 
 
