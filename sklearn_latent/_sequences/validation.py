@@ -110,13 +110,13 @@ def _kind(entry: Any, i: int) -> str:
     where = f"X[{i}]"
     if isinstance(entry, str):
         raise TypeError(
-            f"{where} is the string {entry!r}, but a list of tokens belongs there, such as [{entry.split()[:3] or ['']!r}] "
-            "for X"
+            f"{where} is the string {entry!r}, but a list of tokens belongs there, "
+            f"such as X = [{entry.split()[:3] or ['']!r}]"
         )
     if isinstance(entry, (bytes, Mapping)) or entry is None or isinstance(entry, Number):
         raise TypeError(
-            f"{where} is {entry!r} ({type(entry).__name__}), but a sequence belongs there: a list of tokens or a 2-D array; "
-            "X is a list of sequences, for one sequence pass [X]"
+            f"{where} is {entry!r} ({type(entry).__name__}), but a sequence belongs there: a list of tokens or "
+            "a 2-D array; X is a list of sequences, for one sequence pass [X]"
         )
     if sp.issparse(entry):
         if entry.ndim != 2:

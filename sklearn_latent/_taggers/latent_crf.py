@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, Options, StrOptions, _fit_context
 from .._lattice import Topology, latent_topology
@@ -75,8 +74,9 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
     support : {"observed", "all"}, default="observed"
         Which weights exist: those that training shows (the others count zero, nothing is forbidden), or all.
     constraints : None, {"iob1", "iob2", "iobes", "bilou"} or collection of (from, to), default=None
-        Allowed moves between labels; in pairs, None stands for the start and the end. What is not allowed has probability
-        zero in training and in every decoder. Without constraints label sequences that a scheme would forbid can come out.
+        Allowed moves between labels; in pairs, None stands for the start and the end. What is not allowed has
+        probability zero in training and in every decoder. Without constraints label sequences that a scheme forbids
+        can come out.
     vectorizer : None or vectorizer, default=None
         Turns tokens into features, for `X` of tokens; a clone of it is fitted. None: `SequenceDictVectorizer()`.
     solver : {"lbfgs"}, default="lbfgs"
@@ -343,7 +343,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         start_coef, end_coef : array-like of shape (n_states,), default=None
             None: zeros.
         edge_coef : sparse array of shape (n_edge_features, n_states * n_states), default=None
-            Rows are the features that ``edge_features`` in `params` names, in sorted order; all, if it has a row for each.
+            Rows are the features that ``edge_features`` in `params` names, in sorted order, or all of them.
         state_labels : array-like of int of shape (n_states,), default=None
             Index into `classes` of each state; None: equally many states for each class, grouped.
         feature_names : array-like of str of shape (n_features,), default=None

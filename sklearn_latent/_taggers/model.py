@@ -100,7 +100,7 @@ def check_size(n_params: int, n_states: int, *, training: bool = True) -> None:
     n_bytes = 8 * n_params * (_TRAINING_VECTORS if training else 2) + 40 * n_states**2
     if n_bytes > memory:
         raise ModelTooLargeError(
-            f"the model would have {n_params:,} parameters ({n_states:,} states) and training it would take about "
-            f"{n_bytes / 1e9:,.1f} GB, this machine has {memory / 1e9:,.1f} GB; support='observed', a smaller n_latent, "
-            "edge_features=False or on fewer features, and a vectorizer with a larger min_df make it smaller"
+            f"the model would have {n_params:,} parameters ({n_states:,} states) and training it takes about "
+            f"{n_bytes / 1e9:,.1f} GB, this machine has {memory / 1e9:,.1f} GB; support='observed', a smaller "
+            "n_latent, edge_features=False or on fewer features, and a vectorizer with a larger min_df make it smaller"
         )
