@@ -392,3 +392,9 @@ def test_tables_grow():
     indices = [columns[key] for s in corpus for keys in template_keys(templates, s) for key in keys]
     assert matrix.values.indices.tolist() == indices
     assert vectorizer.transform(corpus).values.indices.tolist() == indices
+
+
+def test_a_long_sequence_leaves_small_tables():
+    vectorizer = TemplateVectorizer(["U0:%x[-1,0]/%x[0,0]"]).fit([["a", "b"] * 20_000])
+    assert vectorizer.get_feature_names_out().tolist() == ["U0:_B-1/a", "U0:a/b", "U0:b/a"]
+    assert len(pickle.dumps(vectorizer)) < 5000
