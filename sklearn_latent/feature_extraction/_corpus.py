@@ -23,7 +23,10 @@ def place(sequence: int, token: int) -> str:
 
 def shorten(value: Any, limit: int = 60) -> str:
     """``repr`` of a value, cut to a length that fits a message."""
-    text = repr(value)
+    try:
+        text = repr(value).replace("\n", " ")
+    except ValueError:  # an int of thousands of digits
+        text = f"a {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
@@ -124,7 +127,7 @@ def check_dtype(dtype) -> np.dtype:
     try:
         checked = np.dtype(dtype)
     except TypeError:
-        checked = None
+        checked = np.dtype(object)
     if checked not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise InvalidParameterError(f"dtype must be np.float32 or np.float64, got {dtype!r}")
     return checked

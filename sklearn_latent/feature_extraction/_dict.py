@@ -230,7 +230,7 @@ def _stacked(entries: Entries, number: np.ndarray | None, n_features: int, dtype
 
     `number` gives the column of each feature; None: they are columns already.
     """
-    columns = np.array(entries.columns, dtype=np.int64)
+    columns = np.asarray(entries.columns, dtype=np.int64)
     values = np.ones(len(columns), dtype=dtype)
     values[np.array(entries.odd_at, dtype=np.int64)] = entries.odd_values
     ends = np.array(entries.ends, dtype=np.int64)

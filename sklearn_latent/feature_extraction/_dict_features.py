@@ -238,11 +238,11 @@ class _Reader:
         elif isinstance(value, str):
             self.add_string(str(name), str(value))
         elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1):
-            if len(value) and all(isinstance(v, str) for v in value):
+            if len(value) and isinstance(value[0], str) and all(isinstance(v, str) for v in value):
                 for v in value:
                     self.add_string(str(name), str(v))
             elif len(value) or name in self.features.arrays:
-                self.add_array(str(name), [self.as_number(name, v) for v in value])
+                self.add_array(str(name), self.as_numbers(name, value))
         else:
             self.fail(
                 TypeError,
@@ -260,22 +260,35 @@ class _Reader:
             k = self.features.numbers[name] = self.new_number()
         self.add_value(k, value)
 
-    def add_array(self, name: str, values: list[float]) -> None:
+    def add_array(self, name: str, values: np.ndarray) -> None:
         known = self.features.arrays.get(name)
         if known is None:
-            known = [self.new_number() if self.learn else -1 for _ in values]
+            known = [self.new_number() if self.learn else -1 for _ in range(len(values))]
             if self.learn:
                 self.features.arrays[name] = known
         if len(known) != len(values):
             self.fail(ValueError, f"{name!r} has {len(values)} numbers, but {len(known)} where it was first seen")
-        for k, value in zip(known, values, strict=True):
-            self.add_value(k, value)
+        start = len(self.entries.columns)
+        self.entries.columns.extend(known)
+        self.entries.odd_at.extend(range(start, start + len(values)))
+        self.entries.odd_values.frombytes(values.tobytes())
 
     def add_value(self, k: int, value: float) -> None:
         if value != 1.0:
             self.entries.odd_at.append(len(self.entries.columns))
             self.entries.odd_values.append(value)
         self.entries.columns.append(k)
+
+    def as_numbers(self, name, values) -> np.ndarray:
+        """A list or 1-D array of numbers as float64; the slow way finds what is wrong with it."""
+        if (isinstance(values, np.ndarray) and values.dtype.kind in "biuf") or set(map(type, values)) <= {float, int}:
+            try:
+                numbers = np.array(values, dtype=np.float64)
+            except OverflowError:
+                numbers = np.array([np.inf])
+            if (np.abs(numbers) <= self.largest).all():
+                return numbers
+        return np.array([self.as_number(f"{name}[{j}]", value) for j, value in enumerate(values)], dtype=np.float64)
 
     def as_number(self, name, value) -> float:
         if not isinstance(value, (bool, Real, np.bool_)):

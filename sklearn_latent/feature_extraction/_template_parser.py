@@ -157,7 +157,7 @@ def resolve_templates(templates, columns: Sequence[str]) -> list[Template]:
 def _lines(text: str) -> list[tuple[int, str]]:
     """Numbered lines of a template file that hold a template; judged to begin as such files want it."""
     lines = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue

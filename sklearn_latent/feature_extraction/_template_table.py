@@ -96,7 +96,6 @@ class FeatureTable:
         for t, template in enumerate(templates):
             size = sizes[parts[t][0]] + shift if len(parts[t]) == 1 else 0
             t_keys, t_slots, n = _learn_template(ids, offsets, rows[t], parts[t], template.kind, shift, size, local[t])
-            t_keys = t_keys[: n * len(rows[t])]
             if min_df > 1:
                 t_keys, t_slots, n = _drop_rare(t_keys, t_slots, n, len(rows[t]), shift, min_df, local[t])
             keys.append(t_keys)
@@ -156,7 +155,8 @@ def _learn_template(ids, offsets, rows, streams, kind, shift, direct_size, local
             ids, offsets, rows, streams, kind, shift, slots, keys, capacity, n, sequence, local
         )
         if sequence == len(offsets) - 1:
-            return keys, slots if width else slots[:0], n
+            keys = keys[: n * width]
+            return keys, (slots if width == 1 else _hash_table(keys, width, n) if width else slots[:0]), n
         needed = n + int(offsets[sequence + 1] - offsets[sequence])
         while capacity < needed:
             capacity *= 2
@@ -174,14 +174,19 @@ def _drop_rare(keys, slots, n, width, shift, min_df, local):
     local[:] = number[local]
     n_kept = int(kept.sum())
     keys = np.ascontiguousarray(keys.reshape(n, width)[kept]).reshape(-1)
-    if width > 1:
-        size = 2 * SMALLEST_TABLE
-        while size < 2 * n_kept:
-            size *= 2
-        slots = np.empty(size, dtype=np.int32)
-    slots[:] = -1
-    kernels.fill_slots(keys, width, n_kept, shift, slots)
+    if width == 1:
+        slots[:] = -1
+        kernels.fill_slots(keys, width, n_kept, shift, slots)
+    elif width > 1:
+        slots = _hash_table(keys, width, n_kept)
     return keys, slots, n_kept
+
+
+def _hash_table(keys, width, n):
+    """The smallest table that is at most half full; a long sequence makes a far larger one while learning."""
+    slots = np.full(1 << max(2 * n - 1, 1).bit_length(), -1, dtype=np.int32)
+    kernels.fill_slots(keys, width, n, 0, slots)
+    return slots
 
 
 def _pointers(sizes: Sequence[int]) -> np.ndarray:
