@@ -19,9 +19,10 @@ kept ones of its token and label are at least as large in every state that can s
 linear in the vector. After 2 T expansions a narrow beam supplies lower bounds.
 
 Range. A positive entry of V, R or a never underflows to zero: it is raised to FLOOR, which keeps every bound an upper
-one and is worth at most 1e-300 of the total. What the search gives up for being below TINY is remembered (`lost`) and
-counts as a bound of TINY. Weights are reported from a separate forward pass that rescales as it goes, so they are
-right even where the search's own units cannot hold them.
+one and is worth at most 1e-300 of the total. What the search gives up for being below TINY is remembered in `dropped`.
+Weights are reported from a separate forward pass that rescales as it goes, so they are right even where the search's
+own units cannot hold them. If within one vector what matters later falls below 1e-308 of the rest, that pass misses
+it; the bound does not, and the difference is remembered too.
 
 Index convention. States are numbered as in the inputs; vectors of a prefix follow the order of label_state. Prefix 0
 is the empty one. Lists of kept prefixes end in 0.
@@ -125,7 +126,7 @@ cdef struct Search:
     Py_ssize_t token           # next token of the bound or of the beam
     Py_ssize_t n_expanded
     bint dead                  # no label sequence has positive weight
-    bint lost
+    double dropped             # largest bound that the range of a double made the search give up
     bint huge
 
 
@@ -418,8 +419,8 @@ cdef double sequence_weight(const Search *s, int64_t *exponent) noexcept nogil:
     return total
 
 
-cdef void record(Search *s) noexcept nogil:
-    """Put the sequence in `scratch` among the answers if it is new and good enough."""
+cdef double record(Search *s) noexcept nogil:
+    """Put the sequence in `scratch` among the answers if it is new and good enough; its weight in search units."""
     cdef size_t size = <size_t>s.n_tokens * sizeof(int32_t)
     cdef Py_ssize_t n_tokens = s.n_tokens
     cdef Py_ssize_t i, moved
@@ -427,28 +428,30 @@ cdef void record(Search *s) noexcept nogil:
     cdef double weight, log_weight
     for i in range(s.n_found):
         if memcmp(s.labels + i * n_tokens, s.scratch, size) == 0:
-            return
+            return s.value[i]
     weight = sequence_weight(s, &exponent)
     if not weight > 0.0:
-        s.lost = True
-        return
+        s.dropped = fmax(s.dropped, TINY)
+        return 0.0
     log_weight = log(weight) + <double>exponent * LOG_2
     i = s.n_found
     while i > 0 and s.log_weight[i - 1] < log_weight:
         i -= 1
+    exponent -= s.exponent
+    weight = ldexp(weight, <int>exponent) if exponent > -2000 else 0.0
     if i == s.n_best:
-        return
+        return weight
     moved = min(s.n_found, s.n_best - 1) - i
     memmove(s.labels + (i + 1) * n_tokens, s.labels + i * n_tokens, moved * size)
     memmove(s.log_weight + i + 1, s.log_weight + i, moved * sizeof(double))
     memmove(s.value + i + 1, s.value + i, moved * sizeof(double))
     memcpy(s.labels + i * n_tokens, s.scratch, size)
     s.log_weight[i] = log_weight
-    exponent -= s.exponent
-    s.value[i] = ldexp(weight, <int>exponent) if exponent > -2000 else 0.0
+    s.value[i] = weight
     s.n_found = min(s.n_found + 1, s.n_best)
     if s.n_found == s.n_best and s.value[s.n_best - 1] >= TINY:
         s.lower = s.value[s.n_best - 1]
+    return weight
 
 
 # -- the beam
@@ -560,14 +563,15 @@ cdef int open_children(Search *s, Py_ssize_t parent, double cap) noexcept nogil:
         if bound <= s.lower:
             continue
         if bound < TINY:
-            s.lost = True
+            s.dropped = fmax(s.dropped, TINY)
         elif t == s.n_tokens - 1:
             s.scratch[t] = <int32_t> label
             i = parent
             while i != 0:
                 s.scratch[s.prefix[i].token] = s.prefix[i].label
                 i = s.prefix[i].parent
-            record(s)
+            if not bound <= record(s) * (1.0 + s.eta):
+                s.dropped = fmax(s.dropped, bound if bound < cap else cap)
         elif push(&s.heap, s.prefix, bound if bound < cap else cap, parent, label) < 0:
             return -1
     return 0
@@ -643,7 +647,7 @@ cdef Status advance(Search *s) noexcept nogil:
                 return NO_MEMORY
         else:
             # Whatever the reason to stop, an answer is owed.
-            if s.n_found == s.n_best or s.beam_used or (s.heap.size == 0 and not s.lost):
+            if s.n_found == s.n_best or s.beam_used or (s.heap.size == 0 and s.dropped == 0.0):
                 return DONE
             if beam_start(s, FINISH) < 0:
                 return NO_MEMORY
@@ -724,7 +728,7 @@ def label_search(
     double epsilon,                      # accepted relative gap, 0 = exact up to rounding
     int32_t[:, ::1] labels,              # OUT (n_best, n_tokens) label ids, best first
     double[::1] log_weight,              # OUT (n_best,) log of the weights, -inf where unused
-):
+) -> tuple:
     """Find the n_best heaviest label sequences: (n_found, log_upper_bound, proven, n_expanded).
 
     No label sequence weighs more than exp(log_upper_bound). `proven` is 1 if no sequence left out is heavier than
@@ -761,8 +765,7 @@ def label_search(
         if s.dead:
             return 0, -INFINITY, 1, 0
         top = s.heap.entry[0].bound if s.heap.size > 0 else 0.0
-        if s.lost:
-            top = fmax(top, TINY)
+        top = fmax(top, s.dropped)
         proven = top <= s.lower * (1.0 + s.eta) and not s.huge
         if proven and s.n_found > 0:
             log_upper = log_weight[0]

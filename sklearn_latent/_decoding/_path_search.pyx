@@ -454,7 +454,7 @@ def path_search(
     double alpha,
     Py_ssize_t max_expansions,
     int32_t[::1] labels,                 # OUT (n_tokens,) label ids, -1 if nothing is allowed
-):
+) -> tuple:
     """Find the best label sequence among those of the best latent paths.
 
     Returns (log_prob, covered, n_taken, n_expanded, gap_closed). `gap_closed` is 1 if the stop by probabilities held
