@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""python-crfsuite on the same features: ``python -m benchmarks.workers.crfsuite TASK CORPUS [key=value ...]``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+
+from .common import Clock, done, load, peak_mb
+
+
+def _items(corpus: dict, part: str):
+    """Attributes by number, and labels, sequence by sequence."""
+    names = [str(k) for k in range(int(corpus["n_features"]))]
+    ptr, indices = corpus[f"{part}_ptr"].tolist(), corpus[f"{part}_indices"].tolist()
+    offsets = corpus[f"{part}_offsets"].tolist()
+    labels = corpus["labels"][corpus[f"{part}_codes"]].tolist()
+    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+        yield [[names[k] for k in indices[ptr[t] : ptr[t + 1]]] for t in range(a, b)], labels[a:b]
+
+
+def train(corpus: dict, support="observed", max_iter=0, sigma=1.0) -> None:
+    """Train with the same prior (its c2 term has no factor one half) and label the test part."""
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    full = support == "all"
+    params = {
+        "c1": 0.0,
+        "c2": 0.5 / float(sigma) ** 2,
+        "feature.possible_states": full,
+        "feature.possible_transitions": full,
+    }
+    if int(max_iter):
+        params |= {"max_iterations": int(max_iter), "epsilon": 0.0, "delta": 0.0}
+    trainer.set_params(params)
+    with Clock() as append:
+        for xs, ys in _items(corpus, "train"):
+            trainer.append(xs, ys)
+    before = peak_mb()
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "model")
+        with Clock() as clock:
+            trainer.train(path)
+        tagger = pycrfsuite.Tagger()
+        tagger.open(path)
+        found = [tagger.tag(xs) for xs, _ in _items(corpus, "test")]
+        tagger.close()
+    iterations = trainer.logparser.iterations
+    done(
+        seconds=clock.wall,
+        cpu=clock.cpu,
+        append_seconds=append.wall,
+        n_iter=len(iterations),
+        seconds_per_iteration=float(np.median([i["time"] for i in iterations])),
+        objective=iterations[-1]["loss"],
+        mb_before_fit=before,
+        labels=found,
+    )
+
+
+if __name__ == "__main__":
+    {"train": train}[sys.argv[1]](load(sys.argv[2]), **dict(pair.split("=", 1) for pair in sys.argv[3:]))

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our side of each benchmark: ``python -m benchmarks.workers.ours TASK CORPUS [key=value ...]``."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from sklearn_latent import LatentCRFTagger, SequenceMatrix
+from sklearn_latent._decoding import DECODERS
+from sklearn_latent._objective import ChainObjective, Chunk
+from sklearn_latent._scorers import Design, LinearScorer
+from sklearn_latent._threads import Workers, one_blas_thread
+from sklearn_latent.exceptions import ConvergenceWarning
+
+from .common import Clock, done, load, peak_mb
+
+
+def matrix(corpus: dict, part: str) -> SequenceMatrix:
+    """The features of a part, a matrix of ones."""
+    indices, ptr = corpus[f"{part}_indices"], corpus[f"{part}_ptr"]
+    values = sp.csr_array((np.ones(len(indices)), indices, ptr), shape=(len(ptr) - 1, int(corpus["n_features"])))
+    return SequenceMatrix(values, np.diff(corpus[f"{part}_offsets"]))
+
+
+def labels(corpus: dict, part: str) -> list[list[str]]:
+    """The labels of a part, one list a sequence."""
+    names, offsets = corpus["labels"][corpus[f"{part}_codes"]].tolist(), corpus[f"{part}_offsets"].tolist()
+    return [names[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+
+
+def fitted(X, y, **params) -> LatentCRFTagger:
+    """A tagger, whether it converged or not: benchmarks limit iterations on purpose."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return LatentCRFTagger(random_state=0, **params).fit(X, y)
+
+
+def train(corpus: dict, n_latent=1, support="observed", max_iter=500, boundary=1, threads=1, sigma=1.0) -> None:
+    """Fit to convergence (or `max_iter`) and label the test part."""
+    LatentCRFTagger._boundary_weights = bool(int(boundary))
+    X, y = matrix(corpus, "train"), labels(corpus, "train")
+    before = peak_mb()
+    with Clock() as clock:
+        model = fitted(
+            X, y, n_latent=int(n_latent), support=support, max_iter=int(max_iter), n_jobs=int(threads), sigma=float(sigma)
+        )
+    found = model.predict(matrix(corpus, "test"))
+    done(
+        seconds=clock.wall,
+        cpu=clock.cpu,
+        n_iter=model.n_iter_,
+        seconds_per_iteration=clock.wall / max(1, model.n_iter_),
+        objective=model.objective_,
+        converged=model.converged_,
+        n_weights=sum(v.size for v in model._model.params.values()),
+        mb_before_fit=before,
+        labels=list(found),
+    )
+
+
+def evaluation(corpus: dict, n_latent=5, support="all", repeats=5, threads=1) -> None:
+    """Seconds of one loss and gradient over the training part."""
+    X, y = matrix(corpus, "train"), labels(corpus, "train")
+    objective, chunks = _objective(X, y, int(n_latent), support)
+    theta = np.random.default_rng(0).uniform(-0.01, 0.01, objective.packing.size)
+    seconds, cpu = [], []
+    with one_blas_thread(), Workers(int(threads)) as workers:
+        objective.value_and_grad(theta, chunks, workers)
+        for _ in range(int(repeats)):
+            with Clock() as clock:
+                value, _ = objective.value_and_grad(theta, chunks, workers)
+            seconds.append(clock.wall)
+            cpu.append(clock.cpu)
+    zero, _ = objective.value_and_grad(np.zeros_like(theta), chunks, Workers(1))
+    done(
+        seconds=float(np.median(seconds)), cpu=float(np.median(cpu)), n_weights=len(theta), value=value, value_at_zero=zero
+    )
+
+
+def _objective(X: SequenceMatrix, y: list, n_latent: int, support: str) -> tuple[ChainObjective, list[Chunk]]:
+    """The objective that `fit` minimises, caught on its way to the solver."""
+    caught = {}
+
+    class Caught(LatentCRFTagger):
+        def _minimize(self, objective, chunks, workers):
+            caught["objective"], caught["chunks"] = objective, chunks
+            return super()._minimize(objective, chunks, workers)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        Caught(n_latent, support=support, max_iter=0, random_state=0).fit(X, y)
+    return caught["objective"], caught["chunks"]
+
+
+def decode(corpus: dict, n_latent=3, max_iter=100, repeats=5, sigma=1.0) -> None:
+    """Time and certificates of every decoder on the test part."""
+    model = fitted(
+        matrix(corpus, "train"), labels(corpus, "train"), n_latent=int(n_latent), max_iter=int(max_iter), sigma=float(sigma)
+    )
+    X = matrix(corpus, "test")
+    seconds: dict[str, list] = {name: [] for name in (*DECODERS, "none")}
+    results = {}
+    for _ in range(int(repeats)):
+        for name in DECODERS:
+            results[name] = model.decode(X, name)
+            seconds[name].append(results[name].seconds)
+        with Clock() as clock:
+            model.predict_latent(X)
+        seconds["none"].append(clock.wall)
+    out = {}
+    for name, result in results.items():
+        out[name] = {
+            "seconds": float(np.median(seconds[name])),
+            "us_per_token": 1e6 * float(np.median(seconds[name])) / X.n_tokens,
+            "certified": float(result.exact.mean()),
+            "log_prob": float(result.log_prob.sum()),
+            "expanded_per_token": float(result.n_expanded.sum() / X.n_tokens),
+            "labels": list(result.labels),
+        }
+    done(decoders=out, viterbi_seconds=float(np.median(seconds["none"])), n_tokens=X.n_tokens)
+
+
+def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
+    """Where the time and memory of `fit` go."""
+    stages, spent = {"start": {"mb": peak_mb()}}, {}
+
+    def timed(owner, name: str, label: str):
+        original = getattr(owner, name)
+
+        def wrapper(*args, **kwargs):
+            with Clock() as clock:
+                out = original(*args, **kwargs)
+            spent[label] = spent.get(label, 0.0) + clock.wall
+            return out
+
+        setattr(owner, name, wrapper)
+
+    from sklearn_latent._lattice import Lattice
+    from sklearn_latent._lattice.lattice import Factors
+
+    X, y = matrix(corpus, "train"), labels(corpus, "train")
+    stages["corpus loaded"] = {"mb": peak_mb()}
+    import sklearn_latent._taggers.latent_crf as module
+
+    timed(Chunk, "cut", "cut into chunks")
+    timed(module, "observed_support", "find the support")
+    timed(Factors, "of", "factors (exp)")
+    timed(Lattice, "_walk", "forward-backward")
+    timed(LinearScorer, "forward", "scores X W")
+    timed(LinearScorer, "add_gradient", "gradient X' D")
+    timed(ChainObjective, "value_and_grad", "evaluations, all")
+    timed(Design, "rows", "designs of blocks")
+    with Clock() as clock:
+        model = fitted(X, y, n_latent=int(n_latent), support=support, max_iter=int(max_iter))
+    stages["fitted"] = {"mb": peak_mb()}
+    spent["forward-backward"] -= spent["factors (exp)"]
+    done(
+        seconds=clock.wall,
+        n_iter=model.n_iter_,
+        n_weights=sum(v.size for v in model._model.params.values()),
+        spent=spent,
+        outside_evaluations=clock.wall - spent["evaluations, all"],
+        memory=stages,
+    )
+
+
+TASKS = {"train": train, "evaluation": evaluation, "decode": decode, "where": where}
+
+if __name__ == "__main__":
+    TASKS[sys.argv[1]](load(sys.argv[2]), **dict(pair.split("=", 1) for pair in sys.argv[3:]))
