@@ -273,7 +273,7 @@ def test_no_false_proof_after_underflow(n_tokens, extra, by_arcs):
         assert found.proven == 1
 
 
-@pytest.mark.parametrize("n_tokens", [100, 1000])
+@pytest.mark.parametrize("n_tokens", [100, 600, 1000])
 def test_no_false_proof_when_a_latent_underflows(n_tokens):
     # The same within one label: its second latent is out of range half-way and carries all the weight in the end.
     lattice = drifting(n_tokens, 3.0, -2.0, by_arcs=False)
