@@ -299,6 +299,18 @@ def test_an_underflowing_rival_is_found_but_not_proven():
     assert search(lattice).proven == 1
 
 
+def test_a_rival_through_an_underflowing_latent_is_not_forgotten():
+    # Label 1 can only follow the second latent of label 0, which has 1e-302 of the first one's weight.
+    node = np.array([[0.0, -695.0, -np.inf], [0.0, -np.inf, 0.0]])
+    arc = np.full((1, 3, 3), -np.inf)
+    arc[0, 0, 0] = arc[0, 1, 2] = 0.0
+    lattice = Lattice(node, arc, np.array([0, 2, 3], dtype=np.int32), np.arange(3, dtype=np.int32))
+    found = search(lattice, n_best=3)
+    assert found.labels == [(0, 0), (0, 1)]
+    np.testing.assert_allclose(found.log_weight, [0.0, -695.0], rtol=1e-14, atol=1e-14)
+    assert found.proven == 0
+
+
 def test_tiny_and_large_factors():
     # Factors that no caller shifted: powers of two change no bit but the exponent.
     lattice = random_lattice(np.random.default_rng(9), (2, 3), 8, 1.0)
