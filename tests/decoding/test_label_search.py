@@ -273,7 +273,7 @@ def test_no_false_proof_after_underflow(n_tokens, extra, by_arcs):
         assert found.proven == 1
 
 
-@pytest.mark.parametrize("n_tokens", [100, 1000])
+@pytest.mark.parametrize("n_tokens", [100, 600, 1000])
 def test_no_false_proof_when_a_latent_underflows(n_tokens):
     # The same within one label: its second latent is out of range half-way and carries all the weight in the end.
     lattice = drifting(n_tokens, 3.0, -2.0, by_arcs=False)
@@ -297,6 +297,18 @@ def test_an_underflowing_rival_is_found_but_not_proven():
     np.testing.assert_allclose(found.log_weight, [0.0, -1200.0], rtol=1e-14, atol=1e-14)
     assert found.proven == 0  # the second is below what the search can compare
     assert search(lattice).proven == 1
+
+
+def test_a_rival_through_an_underflowing_latent_is_not_forgotten():
+    # Label 1 can only follow the second latent of label 0, which has 1e-302 of the first one's weight.
+    node = np.array([[0.0, -695.0, -np.inf], [0.0, -np.inf, 0.0]])
+    arc = np.full((1, 3, 3), -np.inf)
+    arc[0, 0, 0] = arc[0, 1, 2] = 0.0
+    lattice = Lattice(node, arc, np.array([0, 2, 3], dtype=np.int32), np.arange(3, dtype=np.int32))
+    found = search(lattice, n_best=3)
+    assert found.labels == [(0, 0), (0, 1)]
+    np.testing.assert_allclose(found.log_weight, [0.0, -695.0], rtol=1e-14, atol=1e-14)
+    assert found.proven == 0
 
 
 def test_tiny_and_large_factors():
