@@ -17,6 +17,21 @@ Cost: one multiplication a stored value and weight; the time goes into fetching 
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+cdef extern from "_sparse.h" nogil:
+    void add_rows_32 "sl_add_rows_32" (const int32_t *index, const double *values, Py_ssize_t first, Py_ssize_t last,
+                                       Py_ssize_t end, const double *rows, Py_ssize_t n_columns, double *out) noexcept
+    void add_rows_64 "sl_add_rows_64" (const int64_t *index, const double *values, Py_ssize_t first, Py_ssize_t last,
+                                       Py_ssize_t end, const double *rows, Py_ssize_t n_columns, double *out) noexcept
+    void add_pattern_rows_32 "sl_add_pattern_rows_32" (
+        const int32_t *index, const double *values, Py_ssize_t first, Py_ssize_t last, Py_ssize_t end,
+        const int64_t *ptr, const int32_t *column, const double *weight, double *out) noexcept
+    void add_pattern_rows_64 "sl_add_pattern_rows_64" (
+        const int64_t *index, const double *values, Py_ssize_t first, Py_ssize_t last, Py_ssize_t end,
+        const int64_t *ptr, const int32_t *column, const double *weight, double *out) noexcept
+    void add_pattern_columns "sl_add_pattern_columns" (
+        const int32_t *index, const double *values, Py_ssize_t first, Py_ssize_t last, Py_ssize_t end,
+        const double *rows, Py_ssize_t n_columns, const int32_t *column, Py_ssize_t n_weights, double *out) noexcept
+
 ctypedef fused index_t:
     int32_t
     int64_t
@@ -30,25 +45,16 @@ def add_scores(
     double[:, ::1] score,                # INOUT (n_tokens, n_columns)
 ):
     """Add the scores of a matrix of weights."""
-    cdef Py_ssize_t t, k, c, C = score.shape[1]
-    cdef const double *w
-    cdef double *out
-    cdef double x = 1.0
-    cdef bint ones = values.shape[0] == 0
-    if C == 0 or feature.shape[0] == 0:
+    cdef Py_ssize_t t, C = score.shape[1], n_stored = feature.shape[0]
+    cdef const double *x = &values[0] if values.shape[0] else NULL
+    if C == 0 or n_stored == 0:
         return
     with nogil:
         for t in range(score.shape[0]):
-            out = &score[t, 0]
-            for k in range(row_ptr[t], row_ptr[t + 1]):
-                w = &weight[feature[k], 0]
-                if ones:
-                    for c in range(C):
-                        out[c] += w[c]
-                else:
-                    x = values[k]
-                    for c in range(C):
-                        out[c] += x * w[c]
+            if index_t is int32_t:
+                add_rows_32(&feature[0], x, row_ptr[t], row_ptr[t + 1], n_stored, &weight[0, 0], C, &score[t, 0])
+            else:
+                add_rows_64(&feature[0], x, row_ptr[t], row_ptr[t + 1], n_stored, &weight[0, 0], C, &score[t, 0])
 
 
 def add_pattern_scores(
@@ -61,21 +67,18 @@ def add_pattern_scores(
     double[:, ::1] score,                # INOUT (n_tokens, n_columns)
 ):
     """Add the scores of the weights of a pattern."""
-    cdef Py_ssize_t t, k, f, j
-    cdef double *out
-    cdef double x = 1.0
-    cdef bint ones = values.shape[0] == 0
-    if score.shape[1] == 0 or feature.shape[0] == 0:
+    cdef Py_ssize_t t, n_stored = feature.shape[0]
+    cdef const double *x = &values[0] if values.shape[0] else NULL
+    if score.shape[1] == 0 or n_stored == 0 or weight.shape[0] == 0:
         return
     with nogil:
         for t in range(score.shape[0]):
-            out = &score[t, 0]
-            for k in range(row_ptr[t], row_ptr[t + 1]):
-                f = feature[k]
-                if not ones:
-                    x = values[k]
-                for j in range(pattern_ptr[f], pattern_ptr[f + 1]):
-                    out[pattern_column[j]] += x * weight[j]
+            if index_t is int32_t:
+                add_pattern_rows_32(&feature[0], x, row_ptr[t], row_ptr[t + 1], n_stored, &pattern_ptr[0],
+                                    &pattern_column[0], &weight[0], &score[t, 0])
+            else:
+                add_pattern_rows_64(&feature[0], x, row_ptr[t], row_ptr[t + 1], n_stored, &pattern_ptr[0],
+                                    &pattern_column[0], &weight[0], &score[t, 0])
 
 
 def add_gradient(
@@ -87,25 +90,13 @@ def add_gradient(
     Py_ssize_t first, Py_ssize_t last,   # features [first, last)
 ):
     """Add the gradient of a matrix of weights, for a range of features."""
-    cdef Py_ssize_t f, k, c, C = delta.shape[1]
-    cdef const double *d
-    cdef double *out
-    cdef double x = 1.0
-    cdef bint ones = values.shape[0] == 0
-    if C == 0:
+    cdef Py_ssize_t f, C = delta.shape[1], n_stored = token.shape[0]
+    cdef const double *x = &values[0] if values.shape[0] else NULL
+    if C == 0 or n_stored == 0:
         return
     with nogil:
         for f in range(first, last):
-            out = &gradient[f, 0]
-            for k in range(feature_ptr[f], feature_ptr[f + 1]):
-                d = &delta[token[k], 0]
-                if ones:
-                    for c in range(C):
-                        out[c] += d[c]
-                else:
-                    x = values[k]
-                    for c in range(C):
-                        out[c] += x * d[c]
+            add_rows_32(&token[0], x, feature_ptr[f], feature_ptr[f + 1], n_stored, &delta[0, 0], C, &gradient[f, 0])
 
 
 def add_pattern_gradient(
@@ -119,24 +110,17 @@ def add_pattern_gradient(
     Py_ssize_t first, Py_ssize_t last,   # features [first, last)
 ):
     """Add the gradient of the weights of a pattern, for a range of features."""
-    cdef Py_ssize_t f, k, j, low, high
-    cdef const double *d
-    cdef double x = 1.0
-    cdef bint ones = values.shape[0] == 0
-    if delta.shape[1] == 0:
+    cdef Py_ssize_t f, low, high, n_stored = token.shape[0]
+    cdef const double *x = &values[0] if values.shape[0] else NULL
+    if delta.shape[1] == 0 or n_stored == 0:
         return
     with nogil:
         for f in range(first, last):
             low = pattern_ptr[f]
             high = pattern_ptr[f + 1]
-            if low == high:
-                continue
-            for k in range(feature_ptr[f], feature_ptr[f + 1]):
-                d = &delta[token[k], 0]
-                if not ones:
-                    x = values[k]
-                for j in range(low, high):
-                    gradient[j] += x * d[pattern_column[j]]
+            if low < high:
+                add_pattern_columns(&token[0], x, feature_ptr[f], feature_ptr[f + 1], n_stored, &delta[0, 0],
+                                    delta.shape[1], &pattern_column[low], high - low, &gradient[low])
 
 
 def mark_seen(
