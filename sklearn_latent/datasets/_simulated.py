@@ -62,20 +62,14 @@ def make_latent_sequences(
     data : sklearn.utils.Bunch
         With these entries; the number of states is ``n_labels * n_latent``.
 
-        data : SequenceMatrix of n_sequences
-            Dense float64, ``n_features`` columns.
-        target : LabelSequences of n_sequences lists of int
-        latent : LabelSequences of n_sequences int64 arrays of shape (T,)
-            State of each token.
-        coef : ndarray of shape (n_features, n_states)
-            Weight of each feature for each state.
-        transition_coef : ndarray of shape (n_states, n_states)
-            Weight of going from one state (row) to another (column).
-        state_labels : ndarray of int64 of shape (n_states,)
-            Label of each state; states are grouped by label.
-        target_names : list of int
-            All labels, also those that were never drawn.
-        DESCR : str
+        - ``data``: SequenceMatrix of n_sequences, dense float64, ``n_features`` columns
+        - ``target``: LabelSequences of n_sequences lists of int
+        - ``latent``: LabelSequences of n_sequences int64 arrays (T,), the state of each token
+        - ``coef``: ndarray (n_features, n_states), weight of each feature for each state
+        - ``transition_coef``: ndarray (n_states, n_states), weight of going from row to column
+        - ``state_labels``: ndarray of int64 (n_states,), label of each state; states are grouped by label
+        - ``target_names``: list of int, all labels, also those that were never drawn
+        - ``DESCR``: str
     (data, target) : tuple
         If `return_X_y`.
 
