@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hypothesis strategies: tiny topologies, scores of every size, ragged batches, clamps.
 
-Shapes are drawn by hypothesis, so that failures shrink to small ones; numbers come from a generator whose seed is drawn.
+Shapes are drawn by hypothesis, so that failures shrink to small ones; numbers come from a generator whose seed is
+drawn.
 """
 
 from __future__ import annotations
