@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Renews ``data/golden.json``, on purpose: ``PYTHONPATH=tests python tests/make_golden.py``, and a word in the changelog.
+"""Renews ``data/golden.json``: ``PYTHONPATH=tests python tests/make_golden.py``.
 
+On purpose only, and with a word in the changelog about what changed the numbers.
 Prints how far the new numbers are from the old ones.
 """
 

@@ -12,11 +12,11 @@ from golden_cases import CASES, numbers
 
 GOLDEN = json.loads((Path(__file__).parent / "data" / "golden.json").read_text(encoding="utf-8"))
 
-# Another processor or BLAS sums in another order, 1e-16 a step, and L-BFGS passes that on.
-# Plain models stop within 1e-9 (chunks: 1e-8) of the optimum's value, which leaves about the square root of it in the
-# weights. Latent ones are stopped after twelve steps, each of which amplifies a difference about tenfold at worst.
-TOLERANCE = {"plain": {"rtol": 1e-3, "atol": 1e-3}, "latent": {"rtol": 1e-4, "atol": 1e-5}}
-OBJECTIVE = {"rtol": 1e-6, "atol": 0.0}
+# Another processor or BLAS sums in another order, 1e-16 a step, and L-BFGS passes that on. Measured between three
+# BLAS kernels: 6e-10 in plain weights, 5e-14 in latent ones after their twelve steps, 1e-14 of the objective. Plain
+# models may also stop an iteration earlier or later with another SciPy, where the last ones move weights by 1e-5.
+TOLERANCE = {"plain": {"rtol": 1e-4, "atol": 1e-4}, "latent": {"rtol": 1e-8, "atol": 1e-9}}
+OBJECTIVE = {"rtol": 1e-8, "atol": 0.0}
 
 
 def test_every_case_has_its_numbers():
