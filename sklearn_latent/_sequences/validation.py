@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from .labels import LabelSequences, flatten_labels
 from .matrix import SequenceMatrix
 
-__all__ = ["as_corpus", "check_finite", "check_labels", "check_n_features", "check_sample_weight"]
+__all__ = ["as_corpus", "as_features", "check_finite", "check_labels", "check_n_features", "check_sample_weight"]
 
 _FORMS = (
     "X must hold one entry a sequence: a SequenceMatrix, a list of 2-D arrays (T, n_features), "
@@ -73,6 +73,25 @@ def as_corpus(X: Any) -> SequenceMatrix | list[list]:
     elif not isinstance(X, Iterable):
         raise TypeError(f"X is a {type(X).__name__}; {_FORMS}")
     return _from_list(list(X))
+
+
+def as_features(X: Any, lengths: list[int], vectorizer: Any) -> SequenceMatrix:
+    """Judge what a vectorizer made of tokens: a `SequenceMatrix` over the same sequences, or what stands for one.
+
+    Raises
+    ------
+    TypeError
+        If it is no matrix a sequence.
+    ValueError
+        If its sequences are of other lengths.
+    """
+    who = type(vectorizer).__name__
+    corpus = as_corpus(X)
+    if not isinstance(corpus, SequenceMatrix):
+        raise TypeError(f"{who} must turn tokens into a SequenceMatrix or a list of (T, n_features) arrays")
+    if corpus.lengths.tolist() != lengths:
+        raise ValueError(f"{who} must keep the number of tokens of every sequence")
+    return corpus
 
 
 def _from_array(X: np.ndarray) -> SequenceMatrix:
@@ -134,6 +153,8 @@ def _kind(entry: Any, i: int) -> str:
         if entry.dtype.kind not in "biuf":
             raise TypeError(f"{where} is an array of {entry.dtype}; features must be real numbers")
         return "numbers"
+    if isinstance(entry, np.ndarray) and entry.ndim == 2 and entry.size and isinstance(entry.flat[0], Number):
+        return "numbers"
     if not isinstance(entry, Iterable):
         raise TypeError(f"{where} is a {type(entry).__name__}, but a sequence belongs there")
     tokens = list(entry)
@@ -168,7 +189,8 @@ def _stack(entries: list, kinds: list[str]) -> SequenceMatrix:
             width = (matrix.shape[1], i)
         matrices.append(matrix)
     lengths = [0 if m is None else m.shape[0] for m in matrices]
-    present = [m for m in matrices if m is not None and m.shape[1] == width[0]]
+    n_features = 0 if width is None else width[0]
+    present = [m for m in matrices if m is not None and m.shape[1] == n_features]
     if any(sp.issparse(m) for m in present):
         values = sp.vstack([sp.csr_array(m) for m in present], format="csr")
     else:
@@ -255,7 +277,8 @@ def check_labels(y: Any, lengths: np.ndarray, name: str = "y") -> list[list]:
     if len(labels) != len(lengths):
         i = min(len(labels), len(lengths))
         raise ValueError(
-            f"X has {len(lengths)} sequences but {name} has {len(labels)}: the first without a counterpart is number {i}"
+            f"X has {len(lengths)} sequences but {name} has {len(labels)}: "
+            f"the first without a counterpart is number {i}"
         )
     return labels
 

@@ -17,6 +17,7 @@ from .._scorers import Design
 from .._sequences import LabelSequences, SequenceMatrix
 from .._sequences.validation import (
     as_corpus,
+    as_features,
     check_finite,
     check_labels,
     check_n_features,
@@ -263,7 +264,7 @@ class SequenceTaggerMixin:
                     f"X holds tokens, but this {type(self).__name__} was fitted on numbers: "
                     f"pass a SequenceMatrix or a list of (T, {self.n_features_in_}) arrays"
                 )
-            corpus = vectorizer.transform(corpus)
+            corpus = as_features(vectorizer.transform(corpus), [len(tokens) for tokens in corpus], vectorizer)
         check_n_features(corpus, self.n_features_in_, type(self).__name__)
         check_finite(corpus)
         return corpus

@@ -162,6 +162,8 @@ def allowed_moves(
         if isinstance(pair, str) or not isinstance(pair, Collection) or len(pair) != 2:
             raise ValueError(f"constraints must hold (from, to) label pairs, got {pair!r}")
         a, b = pair
+        if a is None and b is None:  # the empty sequence, which is always allowed
+            continue
         names_start |= a is None
         names_end |= b is None
         if a is None and b in code:
