@@ -17,7 +17,15 @@ import scipy.sparse as sp
 from .labels import LabelSequences, flatten_labels
 from .matrix import SequenceMatrix
 
-__all__ = ["as_corpus", "as_features", "check_finite", "check_labels", "check_n_features", "check_sample_weight"]
+__all__ = [
+    "as_corpus",
+    "as_features",
+    "check_finite",
+    "check_labels",
+    "check_n_features",
+    "check_sample_weight",
+    "check_spans",
+]
 
 _FORMS = (
     "X must hold one entry a sequence: a SequenceMatrix, a list of 2-D arrays (T, n_features), "
@@ -305,3 +313,32 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
             i = int(np.flatnonzero(wrong)[0])
             raise ValueError(f"sample_weight[{i}] is {weight[i]}, which is {what}")
     return weight
+
+
+def check_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, int, str]]]:
+    """Lists of (start, stop, type), one a sequence, each inside its sequence.
+
+    Raises
+    ------
+    TypeError
+        If `spans` is not one list a sequence.
+    ValueError
+        If a span is no such triple or not inside its sequence; it is named.
+    """
+    if isinstance(spans, (str, bytes, Mapping)) or not isinstance(spans, Iterable):
+        raise TypeError(f"spans must hold one list of (start, stop, type) a sequence, got {type(spans).__name__}")
+    spans = list(spans)
+    if len(spans) != len(lengths):
+        raise ValueError(f"X has {len(lengths)} sequences but spans has {len(spans)}")
+    out = []
+    for i, (own, length) in enumerate(zip(spans, lengths.tolist(), strict=True)):
+        checked = []
+        for k, span in enumerate(own):
+            shape = isinstance(span, (tuple, list)) and len(span) == 3 and isinstance(span[2], str)
+            if not shape or not all(isinstance(v, (int, np.integer)) for v in span[:2]):
+                raise ValueError(f"spans[{i}][{k}] is {span!r}, not (start, stop, type)")
+            if not 0 <= span[0] < span[1] <= length:
+                raise ValueError(f"spans[{i}][{k}] is {span!r}, which is not inside the {length} tokens of X[{i}]")
+            checked.append((int(span[0]), int(span[1]), span[2]))
+        out.append(checked)
+    return out
