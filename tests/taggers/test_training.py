@@ -640,3 +640,25 @@ def test_no_prior(corpus):
 def test_wrong_parameters(corpus, params, error):
     with pytest.raises(ValueError, match=f"'{error}' parameter of LatentCRFTagger"):
         LatentCRFTagger(**params).fit(*corpus)
+
+
+# -- size -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("params", "n_features"),
+    [
+        ({"n_latent": 10**7}, 3),
+        ({"n_latent": {"a": 10**9}}, 3),
+        ({"n_latent": 4000, "support": "all"}, 10**7),
+        ({"n_latent": 4000, "edge_features": True}, 2000),
+        ({"n_latent": 4000, "edge_features": True, "support": "all"}, 2000),
+    ],
+    ids=repr,
+)
+def test_a_model_too_large_is_refused_before_memory_is(params, n_features):
+    indices = np.tile(np.arange(min(n_features, 2000)), 2)
+    X = sp.csr_array((np.ones(len(indices)), indices, [0, len(indices) // 2, len(indices)]), shape=(2, n_features))
+    with pytest.raises(ModelTooLargeError, match=r"[\d,]+ parameters.*[\d,]+ bytes.*support='observed'.*n_latent"):
+        LatentCRFTagger(**params).fit(SequenceMatrix(X, [2]), [["a", "b"]])
+    assert issubclass(ModelTooLargeError, ValueError)
