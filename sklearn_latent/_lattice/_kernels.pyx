@@ -364,7 +364,8 @@ def accumulate_fast(
                                 NULL, 0)
         if masses and not stride:
             for k in range(n_arcs):
-                arc_mass[0, k] *= arc_factor[0, k]
+                # What was summed for a forbidden arc may be anything up to infinity.
+                arc_mass[0, k] = arc_mass[0, k] * arc_factor[0, k] if arc_factor[0, k] > 0.0 else 0.0
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -434,7 +435,7 @@ cdef void add_exact_masses(const Topology *topology, const Scores *scores, Py_ss
     cdef Py_ssize_t S = topology.n_states, t, h, k, g
     cdef const double *arc
     cdef double *out
-    cdef double value, peak, total, normaliser
+    cdef double value, peak, total, top, normaliser, share
     for h in range(S):
         beta[h] = 0.0
     for t in range(n_tokens - 1, -1, -1):
@@ -449,11 +450,12 @@ cdef void add_exact_masses(const Topology *topology, const Scores *scores, Py_ss
             value = alpha[t * S + h] + beta[h] - log_total
             if value > -INFINITY:
                 total += exp(value - peak)
-        normaliser = log_total + peak + log(total)
+        top = peak
+        normaliser = 1.0 / total
         for h in range(S):
-            value = alpha[t * S + h] + beta[h] - normaliser
+            value = alpha[t * S + h] + beta[h] - log_total
             if value > -INFINITY:
-                state_mass[t * S + h] += weight * exp(value)
+                state_mass[t * S + h] += weight * (exp(value - top) * normaliser)
         if t == 0:
             break
         arc = scores.arc + t * scores.arc_stride
@@ -476,7 +478,9 @@ cdef void add_exact_masses(const Topology *topology, const Scores *scores, Py_ss
                 value = arc[k] + gain[topology.arc_target[k]]
                 if value > -INFINITY:
                     total += exp(value - peak)
-                    out[k] += weight * exp(alpha[(t - 1) * S + g] + value - normaliser)
+                    # Where scores are so large that their rounding shows (1e16 and beyond) a mass still is at most one.
+                    share = exp(alpha[(t - 1) * S + g] + value - log_total - top) * normaliser
+                    out[k] += weight * (share if share < 1.0 else 1.0)
             beta[g] = peak + log(total)
 
 
