@@ -283,6 +283,33 @@ def test_masses_that_underflow_are_not_certified(entry, moves):
     np.testing.assert_allclose(alone.log_sum, walk_exact(batch).log_sum, rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.parametrize("dense", [True, False])
+def test_large_weights_and_forbidden_arcs(dense):
+    # The second lane is 1e-250 of the first at the fourth token, and all there is at the end; from lane to lane no way
+    # leads, but the product of the first's forward and the second's backward sum is 1e250.
+    node = np.zeros((8, 2))
+    node[:4, 1] = -62.5 * np.log(10)
+    node[4:, 0] = -np.inf
+    batch = in_form("dense", node, np.array([[0.0, -np.inf], [-np.inf, 0.0]]))
+    batch = batch._replace(topology=replace(batch.topology, dense=dense), weight=np.array([1e80]))
+    got = walk_fast(batch)
+    assert got.certified.tolist() == [1]
+    np.testing.assert_allclose(got.arc_mass, [[0.0, 0.0, 0.0, 7e80]], rtol=1e-12, atol=0.0)
+
+
+@given(batches(), st.sampled_from([1e16, 1e20, 1e100, 1e300]))
+@settings(max_examples=100, deadline=None)
+def test_masses_of_absurd_scores_stay_masses(batch, size):
+    # Rounding alone is worth more than the range of exp here: what is left is that masses are masses.
+    huge = batch._replace(node=size * np.tanh(batch.node), arc=size * np.tanh(batch.arc))
+    state_mass, arc_mass, log_sum = lattice_of(huge).expectations(batch.clamp)
+    assert np.isfinite(state_mass).all() and (state_mass >= 0).all() and not np.isnan(log_sum).any()
+    possible = np.repeat(log_sum > -np.inf, np.diff(batch.offsets))
+    np.testing.assert_allclose(state_mass.sum(axis=1), possible, rtol=1e-12, atol=0.0)
+    moves = 1 if len(huge.arc) > 1 else max(1, len(huge.node))
+    assert np.isfinite(arc_mass).all() and (arc_mass >= 0).all() and (arc_mass <= moves).all()
+
+
 @pytest.mark.parametrize("n_states", [22, 44, 100])
 @pytest.mark.parametrize("positional", [False, True])
 def test_ordinary_models_are_certified(n_states, positional):
