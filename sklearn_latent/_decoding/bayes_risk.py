@@ -19,7 +19,8 @@ class BayesRiskDecoder:
     """Minimum Bayes risk (MBR): of the n most probable label sequences, the one of the largest expected score.
 
     Candidates and voters are the same list, with their exact probabilities (Sun and Tsujii 2009, equation 13): the
-    answer maximises the sum over y' of P(y') times the score of y against the reference y'; ties go to the more probable.
+    answer maximises the sum over y' of P(y') times the score of y against the reference y'; ties go to the more
+    probable.
 
     Parameters
     ----------
