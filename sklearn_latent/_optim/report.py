@@ -77,7 +77,9 @@ class Report:
                 f"iteration {n:4d}  objective {info.objective:.6g}  largest gradient {info.grad_norm:.3g}  "
                 f"{info.seconds:.1f} s"
             )
-        return self.callback is not None and self.callback(info) is True
+        answer = None if self.callback is None else self.callback(info)
+        # Not any truthy object, but also the True of a comparison of numpy numbers.
+        return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
     def line(self, text: str) -> None:
         """Print a line of progress; the package prints nowhere else."""
