@@ -91,7 +91,7 @@ def _of_estimator(kind: type, fitted: Callable[[Any], dict], complete: Callable[
 def _fitted(estimator, private: tuple[str, ...] = ()) -> dict[str, Any]:
     return {
         name: value
-        for name, value in vars(estimator).items()
+        for name, value in sorted(vars(estimator).items())
         if name in private or (name.endswith("_") and not name.startswith("_"))
     }
 
