@@ -143,11 +143,16 @@ def _build_tagger(tagger, fitted: dict) -> None:
 
 
 def _pipeline_state(pipeline: Pipeline) -> dict:
-    params = pipeline.get_params(deep=False)
+    # Defaults are left out, so that a parameter new in scikit-learn doesn't tie the file to that version.
+    default = Pipeline([]).get_params(deep=False)
+    params = {name: value for name, value in pipeline.get_params(deep=False).items() if value is not default[name]}
     return {"params": {k: v for k, v in params.items() if k != "steps"}, "steps": dict(params["steps"])}
 
 
 def _build_pipeline(state: dict) -> Pipeline:
+    for name, step in state["steps"].items():
+        if step is not None and step != "passthrough" and not hasattr(step, "get_params"):
+            raise ValueError(f"step {name!r} is no estimator")
     return Pipeline(list(state["steps"].items()), **state["params"])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..feature_extraction import TemplateVectorizer
 from ..feature_extraction import _template_parser as parser
 from ..feature_extraction._columns import ColumnCoder
 from ..feature_extraction._dict_features import DictFeatures, DictNames
@@ -70,6 +71,8 @@ def topology(t) -> None:
     """States, labels and arcs agree."""
     for value, name in ((t.n_labels, "n_labels"), (t.n_states, "n_states")):
         is_count(value, name)
+    if t.n_labels == 0:
+        raise ValueError("there is no label")
     S, n_arcs = t.n_states, len(t.arc_target)
     is_array(t.state_label, "state_label", np.int32, (S,))
     is_within(t.state_label, "state_label", 0, t.n_labels)
@@ -160,6 +163,8 @@ def tagger(t) -> None:
         raise ValueError(f"classes_ must be {n_labels} different labels")
     if type(t.n_features_in_) is not int or t.n_features_in_ != n_features:
         raise ValueError(f"n_features_in_ is {t.n_features_in_!r}, the weights are for {n_features}")
+    if not hasattr(getattr(t, "vectorizer_", TemplateVectorizer), "transform"):
+        raise ValueError("vectorizer_ is no vectorizer")
     names = t._feature_names
     if isinstance(names, (FeatureNames, DictNames)):
         n_names = names.n_features if isinstance(names, DictNames) else names.table.n_features

@@ -151,7 +151,9 @@ def load_model(path, *, mmap_mode: str | None = None):
             raise ValueError(f"{type(est).__name__} is no estimator")
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         # Checksums hold, so this is a file that something else made, or a version that forgot to count up.
-        raise ValueError(f"{name!r} is altered: what it holds is no model ({type(error).__name__}: {error})") from error
+        raise ValueError(
+            f"{name!r} is altered: what it holds is no model of this version ({type(error).__name__}: {error})"
+        ) from error
     return est
 
 
