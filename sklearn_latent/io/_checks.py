@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .._lattice import Topology
+from .._scorers import Pattern, Support
+from .._taggers.model import LinearChainModel
 from ..feature_extraction import TemplateVectorizer
 from ..feature_extraction import _template_parser as parser
 from ..feature_extraction._columns import ColumnCoder
@@ -110,8 +113,6 @@ def pattern(p) -> None:
 
 def support(s) -> None:
     """Parts are of the right kinds; `model` judges them against the topology."""
-    from .._scorers import Pattern
-
     is_kind(s.state, "state", Pattern)
     if s.edge is not None:
         is_kind(s.edge, "edge", Pattern)
@@ -122,9 +123,6 @@ def support(s) -> None:
 
 def model(m) -> None:
     """Support and weights are those of the topology."""
-    from .._lattice import Topology
-    from .._scorers import Support
-
     is_kind(m.topology, "topology", Topology)
     is_kind(m.support, "support", Support)
     s, S, n_arcs = m.support, m.topology.n_states, m.topology.n_arcs
@@ -154,8 +152,6 @@ def model(m) -> None:
 
 def tagger(t) -> None:
     """Classes and features are those of the model."""
-    from .._taggers.model import LinearChainModel
-
     is_kind(t._model, "_model", LinearChainModel)
     n_labels, n_features = t._topology.n_labels, t._model.support.state.n_features
     is_kind(t.classes_, "classes_", np.ndarray)
