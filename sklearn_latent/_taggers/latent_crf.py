@@ -340,7 +340,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         Returns
         -------
         LatentCRFTagger
-            The estimator; `loss_curve_` gets the objective of this pass.
+            The estimator; `loss_curve_` gets the objective of this pass. After `fit` it goes on from the fitted weights.
 
         Raises
         ------
@@ -360,7 +360,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array([len(s) for s in raw], dtype=np.int64)
         labels = check_labels(y, lengths)
         weight = check_sample_weight(sample_weight, len(lengths))
-        first = not hasattr(self, "_stepper_state")
+        first = not hasattr(self, "_model")
         if first:
             codec = LabelCodec.from_labels(labels if classes is None else [_plain_labels(classes)])
             corpus, vectorizer = self._vectorize(raw, weight)
@@ -594,10 +594,14 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             x = rng.uniform(-self.init_scale, self.init_scale, objective.packing.size)
         model.params = {name: value.copy() for name, value in objective.packing.views(x).items()}
         self._set_model(model)
-        self._stepper_state = {"x": x, "seed": int(rng.randint(np.iinfo(np.int32).max)), "seen": 0.0, "rule": {}}
         self.n_iter_, self.loss_curve_, self.objective_, self.converged_ = 0, [], float("nan"), False
 
     def _one_pass(self, data: TrainingSet) -> None:
+        if not hasattr(self, "_stepper_state"):
+            # The first pass, or the first after `fit` or loading: what there is of weights is where it starts.
+            x = np.concatenate([value.reshape(-1) for value in self._model.params.values()])
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            self._stepper_state = {"x": x, "seed": seed, "seen": 0.0, "rule": {}}
         state = self._stepper_state
         if self.constraints is not None:
             build(self, data)  # refuses labels that the constraints forbid

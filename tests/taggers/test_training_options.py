@@ -162,6 +162,17 @@ def test_fit_after_partial_fit_starts_afresh(corpus):
     assert np.array_equal(tagger.coef_, fresh.coef_)
 
 
+def test_partial_fit_goes_on_from_fitted_weights(corpus):
+    X, y = corpus
+    tagger = quiet(LatentCRFTagger(1, support="all", solver="adam", learning_rate=1e-9, max_iter=3), X, y)
+    before = tagger.coef_
+    np.testing.assert_allclose(tagger.partial_fit(X, y).coef_, before, atol=1e-6)
+    assert tagger.n_iter_ == 4
+    loaded = pickle.loads(pickle.dumps(tagger))
+    del loaded._stepper_state  # as a model file leaves it
+    np.testing.assert_allclose(loaded.partial_fit(X, y).coef_, before, atol=1e-6)
+
+
 def test_partial_fit_vectorizes_tokens():
     X, y = load_chunks(return_X_y=True)
     tagger = LatentCRFTagger(1, support="all", solver="adf", vectorizer=TemplateVectorizer("chunking"), random_state=0)
