@@ -78,14 +78,19 @@ def read_arrays(path: Path, names: Collection[str]) -> dict[str, np.ndarray]:
     ValueError
         If the file is damaged, lacks one of `names`, or holds objects; it is named.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in names}
-    except KeyError as error:
-        raise ValueError(f"{path}: {error.args[0]}") from None
-    except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        # a file that is no archive at all comes back as an array or is taken for a pickle
-        raise ValueError(f"{path} is damaged, or no .npz file of plain arrays ({error})") from None
+    # opened here, since numpy leaves a file open that it can't read
+    with open(path, "rb") as file:
+        try:
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("a single array")
+            arrays = {name: archive[name] for name in names if name in archive}
+        except (ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(f"{path} is damaged, or no .npz file of plain arrays ({error})") from None
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        raise ValueError(f"{path} lacks the arrays {', '.join(missing)}")
+    return arrays
 
 
 def check_offsets(path: Path, name: str, offset: np.ndarray, n_items: int) -> np.ndarray:
