@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._sequences.labels import LabelSequences
 from .._sequences.matrix import SequenceMatrix
+from ..io._lines import text_lines
 from ._base import check_offsets, find_file, read_arrays
 
 __all__ = ["fetch_ocr_letters"]
@@ -32,11 +36,12 @@ B. Taskar, C. Guestrin, D. Koller, "Max-Margin Markov Networks", NIPS 2003.
 """
 
 _TERMS = (
-    "This version downloads nothing, since it holds no checksum of the original that was verified: make the file from "
-    "the letter.data.gz that goes with Taskar, Guestrin and Koller (2003), with the arrays that the documentation of "
-    "fetch_ocr_letters lists."
+    "Nothing is downloaded, since this version holds no verified checksum of the original: get letter.data.gz, the "
+    "file of Taskar, Guestrin and Koller (http://ai.stanford.edu/~btaskar/ocr), and put it into that folder as it is; "
+    "or make letters.npz with the arrays that the documentation of fetch_ocr_letters lists."
 )
 _N_PIXELS = 128
+_N_FIELDS = 6
 _ARRAYS = ("pixels", "label", "offset", "word_fold", "alphabet")
 
 
@@ -46,7 +51,8 @@ def fetch_ocr_letters(*, data_home=None, return_X_y=False, download_if_missing=T
     Parameters
     ----------
     data_home : str, path-like or None, default=None
-        Folder that holds ``ocr_letters/letters.npz``. None: ``~/sklearn_latent_data``. After it, the folder
+        Folder that holds ``ocr_letters/letters.npz``, or the original as ``ocr_letters/letter.data.gz`` (or
+        ``letter.data``), which takes longer to read. None: ``~/sklearn_latent_data``. After it, the folder
         named by the environment variable ``SKLEARN_LATENT_DATA`` is looked into. Nothing is written to either.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a `Bunch`.
@@ -58,7 +64,7 @@ def fetch_ocr_letters(*, data_home=None, return_X_y=False, download_if_missing=T
     data : sklearn.utils.Bunch
         ``data``: SequenceMatrix of n_words sequences, dense uint8 of 128 columns, the pixels of a letter
         row by row (16 rows of 8), 0 or 1; ``target``: `LabelSequences` of n_words lists of letters (str);
-        ``target_names``: the 26 letters; ``fold``: ndarray of int of shape (n_words,), 0 to 9; ``groups``:
+        ``target_names``: the letters, a to z; ``fold``: ndarray of int of shape (n_words,), 0 to 9; ``groups``:
         ndarray of str of shape (n_words,), the letters of the word joined; ``DESCR``.
     (data, target) : tuple
         If `return_X_y`.
@@ -85,7 +91,34 @@ def fetch_ocr_letters(*, data_home=None, return_X_y=False, download_if_missing=T
     >>> words.target[0]  # doctest: +SKIP
     ['o', 'm', 'm', 'a', 'n', 'd', 'i', 'n', 'g']
     """
-    path = find_file(data_home, "ocr_letters", ["letters.npz"], _TERMS)
+    path = find_file(data_home, "ocr_letters", ["letters.npz", "letter.data.gz", "letter.data"], _TERMS)
+    words = _from_arrays(path) if path.suffix == ".npz" else _from_text(path)
+    bounds = words.offset.tolist()
+    target = LabelSequences([words.letters[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
+    data = SequenceMatrix(words.pixels, np.diff(words.offset))
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        target_names=words.alphabet,
+        fold=words.fold,
+        groups=np.array(["".join(word) for word in target], dtype=str),
+        DESCR=DESCRIPTION,
+    )
+
+
+class _Words(NamedTuple):
+    """Contents of a file, checked."""
+
+    pixels: np.ndarray  # (n_letters, 128), uint8
+    letters: list[str]  # n_letters
+    offset: np.ndarray  # (n_words + 1,), int64
+    fold: np.ndarray  # (n_words,), int64
+    alphabet: list[str]
+
+
+def _from_arrays(path: Path) -> _Words:
     arrays = read_arrays(path, _ARRAYS)
     pixels, label, alphabet = arrays["pixels"], arrays["label"], arrays["alphabet"]
     if pixels.ndim != 2 or pixels.shape[1] != _N_PIXELS or pixels.dtype.kind not in "iub" or label.ndim != 1:
@@ -96,17 +129,36 @@ def fetch_ocr_letters(*, data_home=None, return_X_y=False, download_if_missing=T
     fold = arrays["word_fold"]
     if fold.shape != (len(offset) - 1,):
         raise ValueError(f"{path}: word_fold must have one entry a word, {len(offset) - 1}; got shape {fold.shape}")
-    letters = alphabet[label].tolist()
-    bounds = offset.tolist()
-    target = LabelSequences([letters[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
-    data = SequenceMatrix(pixels.astype(np.uint8, copy=False), np.diff(offset))
-    if return_X_y:
-        return data, target
-    return Bunch(
-        data=data,
-        target=target,
-        target_names=alphabet.tolist(),
-        fold=fold.astype(np.int64),
-        groups=np.array(["".join(word) for word in target], dtype=str),
-        DESCR=DESCRIPTION,
+    return _Words(
+        pixels.astype(np.uint8, copy=False), alphabet[label].tolist(), offset, fold.astype(np.int64), alphabet.tolist()
     )
+
+
+def _from_text(path: Path) -> _Words:
+    """Contents of the original: a letter a line, its number, the number of the next or -1, its fold, its pixels."""
+    pixels, letters, offset, folds = bytearray(), [], [0], []
+    expected = None  # number that the line before gives this letter, None at the start of a word
+    with text_lines(path) as lines:
+        for n, line in lines:
+            fields = line.rstrip("\t ").split("\t")
+            bits = "".join(fields[_N_FIELDS:])
+            if len(fields) != _N_FIELDS + _N_PIXELS or len(bits) != _N_PIXELS or set(bits) - {"0", "1"}:
+                raise ValueError(
+                    f"{path}, line {n}: not {_N_FIELDS} fields and {_N_PIXELS} pixels, 0 or 1: {line[:60]!r}"
+                )
+            number, letter, following, _, _, fold = fields[:_N_FIELDS]
+            if len(letter) != 1 or not fold.isdecimal() or expected not in (None, number):
+                raise ValueError(f"{path}, line {n}: not a letter with a fold that goes on the word: {line[:60]!r}")
+            if expected is None:
+                folds.append(int(fold))
+            elif int(fold) != folds[-1]:
+                raise ValueError(f"{path}, line {n}: the fold changes within a word, from {folds[-1]}: {line[:60]!r}")
+            letters.append(letter)
+            pixels += bits.encode()
+            expected = None if following == "-1" else following
+            if expected is None:
+                offset.append(len(letters))
+    if expected is not None:
+        raise ValueError(f"{path} ends within a word: letter {expected} is missing")
+    values = np.frombuffer(bytes(pixels), dtype=np.uint8).reshape(-1, _N_PIXELS) - np.uint8(ord("0"))
+    return _Words(values, letters, np.array(offset), np.array(folds, dtype=np.int64), sorted(set(letters)))

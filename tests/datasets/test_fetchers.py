@@ -122,6 +122,53 @@ def test_ocr_letters_from_a_small_file(tmp_path):
     assert LatentCRFTagger(n_latent=1).fit(X, y).predict(X)[1] == ["a", "a"]
 
 
+def ocr_lines():
+    """The arrays above in the layout of the original, TAB at the end included."""
+    arrays = ocr_arrays()
+    letters, following = arrays["alphabet"][arrays["label"]], [12, 13, -1, 21, -1]
+    rows = zip([11, 12, 13, 20, 21], letters, following, [0, 0, 0, 9, 9], arrays["pixels"].tolist(), strict=True)
+    return ["\t".join(map(str, (n, letter, then, 1, 1, fold, *bits))) + "\t" for n, letter, then, fold, bits in rows]
+
+
+@pytest.mark.parametrize("name", ["letter.data.gz", "letter.data"])
+def test_ocr_letters_from_the_original_layout(tmp_path, name):
+    path = tmp_path / "ocr_letters" / name
+    path.parent.mkdir()
+    text = "\n".join(ocr_lines()) + "\n"
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    words = fetch_ocr_letters(data_home=tmp_path)
+    write_arrays(tmp_path, fetch_ocr_letters)
+    same = fetch_ocr_letters(data_home=tmp_path)
+    assert np.array_equal(words.data.values, same.data.values) and words.data.dtype == np.uint8
+    for key in ("target", "target_names"):
+        assert words[key] == same[key]
+    for key in ("fold", "groups"):
+        assert words[key].tolist() == same[key].tolist() and words[key].dtype == same[key].dtype
+    assert words.data.lengths.tolist() == same.data.lengths.tolist()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda lines: lines[:4], "ends within a word: letter 21 is missing"),
+        (lambda lines: [lines[0], *lines[2:]], "line 2: not a letter"),
+        (lambda lines: [lines[0][:-2], *lines[1:]], "line 1: not 6 fields and 128 pixels"),
+        (lambda lines: [lines[0].replace("\t1\t", "\t2\t"), *lines[1:]], "line 1: not 6 fields"),
+        (
+            lambda lines: [*lines[:4], lines[4].replace("\t9\t", "\t8\t")],
+            "line 5: the fold changes within a word, from 9",
+        ),
+    ],
+)
+def test_ocr_letters_damaged_text(tmp_path, damage, message):
+    path = tmp_path / "ocr_letters" / "letter.data"
+    path.parent.mkdir()
+    path.write_text("\n".join(damage(ocr_lines())) + "\n")
+    with pytest.raises(ValueError, match=message) as info:
+        fetch_ocr_letters(data_home=tmp_path)
+    assert str(path) in str(info.value)
+
+
 def test_timit_from_a_small_file(tmp_path):
     write_arrays(tmp_path, fetch_timit_sample)
     speech = fetch_timit_sample(data_home=tmp_path, phones=61)
