@@ -261,8 +261,6 @@ def test_jnlpba(tmp_path):
     both = fetch_jnlpba(data_home=tmp_path, subset="all")
     assert np.bincount(both.fold).tolist() == [18546, 3856]
     assert len(both.target_names) == 11 and len(both.groups) == len(both.data) == len(both.target)
-    X, y = fetch_jnlpba(data_home=tmp_path, subset="test", return_X_y=True)
-    assert both.data[18546:] == X and both.target[18546:] == y
     kinds = {"protein": (30269, 5067), "DNA": (9533, 1056), "RNA": (951, 118)}
     kinds |= {"cell_type": (6718, 1921), "cell_line": (3830, 500)}
     for part, n_tokens, n_abstracts in ((0, 492551, 1999), (1, 101039, 402)):

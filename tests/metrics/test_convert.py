@@ -13,7 +13,7 @@ SCHEMES = sorted(SCHEME_PREFIXES)
 
 @pytest.mark.parametrize("target", SCHEMES)
 @pytest.mark.parametrize("source", SCHEMES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.lists(chunk_lists(), max_size=2))
 def test_there_and_back(source, target, data):
     corpus = [(merged(chunks) if "io" in (source, target) else chunks, n) for chunks, n in data]
@@ -33,7 +33,7 @@ def test_io_joins_what_touches(data):
 
 
 @pytest.mark.parametrize("source", SCHEMES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_malformed_chunks(source, data):
     labels = data.draw(label_lists(SCHEME_PREFIXES[source]))
