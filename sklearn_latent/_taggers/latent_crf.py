@@ -501,7 +501,11 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         if per_class is None:
             return weight
         per_token = np.where(codes == UNKNOWN, 1.0, per_class[np.maximum(codes, 0)])
-        return weight * np.add.reduceat(per_token, matrix.offsets[:-1]) / matrix.lengths
+        with np.errstate(over="ignore"):
+            weight = weight * np.add.reduceat(per_token, matrix.offsets[:-1]) / matrix.lengths
+        if not np.isfinite(weight).all():
+            raise ValueError("class_weight times sample_weight is beyond floating point; weights near 1 do the same")
+        return weight
 
     def _train(
         self, matrix: SequenceMatrix, codes: np.ndarray, weight: np.ndarray, classes: list, numbers: np.ndarray
@@ -537,7 +541,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
                 support.state, support.edge, support.transition, none, none, support.start_allowed, support.end_allowed
             )
         model = LinearChainModel(topology, support, {}, edges)
-        objective = ChainObjective(topology, model.scorer(Design(matrix.values[:0]).sparse), float(self.sigma))
+        objective = ChainObjective(topology, model.scorer(Design(matrix.values[:0]).sparse), _prior_scale(self.sigma))
         check_size(objective.packing.size, S)
         with one_blas_thread(), Workers(self.n_jobs) as workers:
             if self.constraints is not None:
@@ -586,10 +590,15 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
                 tol=self.tol,
                 report=report,
             )
-            if best is None or result.objective < best.objective:
+            if best is None or result.objective < best.objective or np.isnan(best.objective):
                 best = result
             if result.stopped:
                 break
+        if not (np.isfinite(best.objective) and np.isfinite(best.x).all()):
+            raise ValueError(
+                f"training ran into numbers beyond floating point (objective {best.objective}): "
+                "bring the features, sample_weight and class_weight to a moderate scale, such as 1"
+            )
         return best
 
 
@@ -611,6 +620,15 @@ def _forbidden(codes: np.ndarray, i: int, classes: list, moves, start, end) -> s
             continue
         break
     return f"the constraints forbid the labels of y[{i}]: {where}"
+
+
+def _prior_scale(sigma: float) -> float:
+    """Return `sigma` where its square is a number, ``inf`` where the prior is as good as off."""
+    with np.errstate(over="ignore", under="ignore"):
+        square = np.square(np.float64(sigma))
+    if square < np.finfo(float).tiny:
+        raise ValueError(f"sigma={sigma!r} is too small: its square is beyond floating point")
+    return float(sigma) if np.isfinite(square) else np.inf
 
 
 def _by_state(allowed: np.ndarray | None, topology: Topology) -> np.ndarray | None:

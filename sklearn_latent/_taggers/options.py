@@ -22,6 +22,7 @@ from .._decoding import (
 
 __all__ = [
     "DECODE_CONSTRAINTS",
+    "MOST_SEARCH",
     "SCHEMES",
     "allowed_moves",
     "class_weights",
@@ -40,6 +41,9 @@ DECODE_CONSTRAINTS: dict[str, list] = {
     "epsilon": [Interval(Real, 0, None, closed="left")],
 }
 
+#: More than any search does; products of these with the length of a sequence still fit into 64 bits.
+MOST_PATHS, MOST_SEARCH = 1 << 31, 1 << 60
+
 #: Chunk schemes that `constraints` knows by name.
 SCHEMES = ("iob1", "iob2", "iobes", "bilou")
 
@@ -48,7 +52,7 @@ def make_decoder(options: dict[str, Any], labels: list, scheme: str | None) -> D
     """Decoder object from checked options (the keys of `DECODE_CONSTRAINTS`)."""
     validate_parameter_constraints(DECODE_CONSTRAINTS, options, caller_name="decode")
     kind = DECODERS[options["decoder"]]
-    n_paths, max_search = int(options["n_paths"]), int(options["max_search"])
+    n_paths, max_search = min(int(options["n_paths"]), MOST_PATHS), min(int(options["max_search"]), MOST_SEARCH)
     if kind is ExactLDIDecoder:
         return ExactLDIDecoder(max_search, float(options["epsilon"]))
     if kind is ApproximateLDIDecoder:
@@ -87,6 +91,9 @@ def class_weights(class_weight: Mapping | str | None, classes: list, codes: np.n
     if class_weight == "balanced":
         counts = np.bincount(codes[codes >= 0], minlength=len(classes))
         return counts.sum() / (len(classes) * np.maximum(counts, 1))
+    for label, weight in class_weight.items():
+        if not isinstance(weight, Real):
+            raise ValueError(f"class_weight[{label!r}] is {weight!r}; weights are numbers")
     weights = np.array([float(class_weight.get(label, 1.0)) for label in classes])
     if not np.isfinite(weights).all() or (weights < 0).any():
         k = int(np.flatnonzero(~np.isfinite(weights) | (weights < 0))[0])
