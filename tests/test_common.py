@@ -249,7 +249,24 @@ MATRICES = {
     "objects": lambda xs: [x.astype(object) for x in xs],
     "frames": lambda xs: [pandas.DataFrame(x) for x in xs],
     "LabelSequences": LabelSequences,
+    "another library's arrays": lambda xs: [Tensor(x) for x in xs],
 }
+
+
+class Tensor:
+    """An array of a library that numpy does not know, such as a tensor."""
+
+    def __init__(self, values):
+        self.values, self.ndim, self.shape = values, values.ndim, values.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __iter__(self):
+        return map(Tensor, self.values)
 
 
 def read_only(x):
@@ -420,6 +437,7 @@ BAD_X = {
     "a frame": (pandas.DataFrame({"w": ["a", "b"]}), TypeError, r"SequenceMatrix.from_frame"),
     "a Series of strings": (pandas.Series(["a", "b"]), TypeError, r"X\[0\] is the string 'a'"),
     "tokens and numbers": ([np.eye(2), [{"w": "a"}]], TypeError, r"X\[0\].*numbers.*X\[1\].*tokens"),
+    "a corpus in a list": ([SequenceMatrix(np.eye(3), [3])], TypeError, r"X\[0\] is a SequenceMatrix.*pass it as X"),
     "an entry that is None": ([np.eye(3), None], TypeError, r"X\[1\] is None"),
     "a vector for a sequence": ([np.eye(3), np.ones(3)], TypeError, r"X\[1\].*shape \(3,\).*2-D"),
     "widths that differ": ([np.eye(3), np.ones((1, 4))], ValueError, r"X\[1\] has 4 features, but X\[0\] has 3"),

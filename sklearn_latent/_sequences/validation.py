@@ -139,6 +139,8 @@ def _kind(entry: Any, i: int) -> str:
         if entry.ndim != 2:
             raise TypeError(f"{where} is a sparse array of {entry.ndim} dimensions; a sequence is 2-D (T, n_features)")
         return "numbers" if any(entry.shape) else "empty"
+    if isinstance(entry, SequenceMatrix):
+        raise TypeError(f"{where} is a SequenceMatrix, which is a whole corpus: pass it as X")
     if isinstance(entry, str):
         raise TypeError(
             f"{where} is the string {entry!r}, but a list of tokens belongs there, "
@@ -161,8 +163,12 @@ def _kind(entry: Any, i: int) -> str:
         if entry.dtype.kind not in "biuf":
             raise TypeError(f"{where} is an array of {entry.dtype}; features must be real numbers")
         return "numbers"
-    if isinstance(entry, np.ndarray) and entry.ndim == 2 and entry.size and isinstance(entry.flat[0], Number):
-        return "numbers"
+    if getattr(entry, "ndim", 0) == 2 and hasattr(
+        entry, "__array__"
+    ):  # objects that are numbers; other libraries' arrays
+        entry = np.asarray(entry)
+        if entry.size and isinstance(entry.flat[0], Number):
+            return "numbers"
     if not isinstance(entry, Iterable):
         raise TypeError(f"{where} is a {type(entry).__name__}, but a sequence belongs there")
     tokens = list(entry)

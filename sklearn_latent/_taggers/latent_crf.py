@@ -303,7 +303,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             codec = self._old_labels(labels)
         codes = codec.encode(used)
         classes = codec.classes.tolist()
-        weight = weight * self._class_weights(classes, codes, matrix)
+        weight = self._weighted(weight, classes, codes, matrix)
         data = TrainingSet(matrix, codes, weight, classes, kept)
         model, result, scores = train(self, data, check_random_state(self.random_state), earlier)
 
@@ -340,7 +340,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         Returns
         -------
         LatentCRFTagger
-            The estimator; `loss_curve_` gets the objective of this pass. After `fit` it goes on from the fitted weights.
+            The estimator; `loss_curve_` gets the objective of this pass. After `fit` it goes on from
+            the fitted weights.
 
         Raises
         ------
@@ -380,7 +381,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         matrix = corpus[kept]
         codes = codec.encode([labels[i] for i in kept.tolist()])
         own_classes = codec.classes.tolist()
-        weight = weight[kept] * self._class_weights(own_classes, codes, matrix)
+        weight = self._weighted(weight[kept], own_classes, codes, matrix)
         data = TrainingSet(matrix, codes, weight, own_classes, kept)
         if first:
             self._begin_passes(data)
@@ -631,13 +632,17 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             vectorizer = clone(self.vectorizer)
         return as_features(vectorizer.fit_transform(raw), [len(tokens) for tokens in raw], vectorizer), vectorizer
 
-    def _class_weights(self, classes: list, codes: np.ndarray, matrix: SequenceMatrix) -> np.ndarray | float:
-        """Mean class weight of the tokens of each sequence (unknown labels: 1)."""
+    def _weighted(self, weight: np.ndarray, classes: list, codes: np.ndarray, matrix: SequenceMatrix) -> np.ndarray:
+        """Sequence weights times the mean class weight of their tokens (unknown labels: 1)."""
         per_class = class_weights(self.class_weight, classes, codes)
         if per_class is None or not len(matrix):
-            return 1.0
+            return weight
         per_token = np.where(codes == UNKNOWN, 1.0, per_class[np.maximum(codes, 0)])
-        return np.add.reduceat(per_token, matrix.offsets[:-1]) / matrix.lengths
+        with np.errstate(over="ignore"):
+            weight = weight * np.add.reduceat(per_token, matrix.offsets[:-1]) / matrix.lengths
+        if not np.isfinite(weight).all():
+            raise ValueError("class_weight times sample_weight is beyond floating point; weights near 1 do the same")
+        return weight
 
 
 def _plain_labels(classes) -> list:

@@ -17,7 +17,7 @@ from .._scorers.support import full_support, observed_support
 from .._sequences import SequenceMatrix
 from .._threads import Workers, one_blas_thread
 from .model import LinearChainModel, check_size, fits, latent_weights, transfer
-from .options import allowed_moves, edge_feature_indices, latent_counts
+from .options import allowed_moves, edge_feature_indices, latent_counts, prior_scale
 
 __all__ = ["Earlier", "TrainingSet", "build", "run_pass", "train"]
 
@@ -92,7 +92,7 @@ def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, 
         none = np.empty(0, dtype=np.int64)
         support = replace(support, start=none, end=none)
     model = LinearChainModel(topology, support, {}, edges)
-    objective = ChainObjective(topology, model.scorer(Design(matrix.values[:0]).sparse), float(tagger.sigma))
+    objective = ChainObjective(topology, model.scorer(Design(matrix.values[:0]).sparse), prior_scale(tagger.sigma))
     check_size(objective.packing.size, S)
     if tagger.constraints is not None:
         with one_blas_thread(), Workers(tagger.n_jobs) as workers:
@@ -125,11 +125,16 @@ def train(
             )  # fmt: skip
             start = _start(tagger, model, objective, rng, earlier)
             result = _solve(tagger, objective, data, chunks, start, rng, report, watch, workers)
-            if best is None or result.objective < best[0].objective:
+            if best is None or result.objective < best[0].objective or np.isnan(best[0].objective):
                 best = result, [] if watch is None else watch.scores
             if result.stopped:
                 break
     result, scores = best
+    if not (np.isfinite(result.objective) and np.isfinite(result.x).all()):
+        raise ValueError(
+            f"training ran into numbers beyond floating point (objective {result.objective}): "
+            "bring the features, sample_weight and class_weight to a moderate scale, such as 1"
+        )
     model.params = {name: value.copy() for name, value in objective.packing.views(result.x).items()}
     return model, result, scores
 
@@ -157,7 +162,9 @@ def run_pass(
     Result
         Its `x` is the solver's new point.
     """
-    objective = ChainObjective(model.topology, model.scorer(Design(data.X.values[:0]).sparse), float(tagger.sigma))
+    objective = ChainObjective(
+        model.topology, model.scorer(Design(data.X.values[:0]).sparse), prior_scale(tagger.sigma)
+    )
     report = Report(int(tagger.verbose), tagger.callback, 1)
     with one_blas_thread(), Workers(tagger.n_jobs) as workers:
         return minimize_stochastic(

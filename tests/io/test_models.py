@@ -376,7 +376,7 @@ def test_permissions_and_links(tagger, path, tmp_path):
 
 
 def test_what_cannot_be_replaced(tagger, tmp_path):
-    with pytest.raises(OSError, match="not a regular file"):
+    with pytest.raises(OSError, match="is a folder, not a file"):
         save_model(tagger, tmp_path)
     with pytest.raises(FileNotFoundError):
         save_model(tagger, tmp_path / "none" / "model.zip")
