@@ -74,7 +74,11 @@ class Workers:
 
 
 class _BlasLimit:
-    """Counts the callers inside; the first sets the limit, the last lifts it (the limit is process-wide)."""
+    """Counts the callers inside; the first sets the limit, the last lifts it (the limit is process-wide).
+
+    A thread of its own holds the limit: callers may leave in any order, and threadpoolctl (from 3.8) lets nobody but
+    the thread that set a limit lift it.
+    """
 
     def __init__(self):
         self._reset()
@@ -85,21 +89,38 @@ class _BlasLimit:
     def _reset(self) -> None:
         self.lock = threading.Lock()
         self.inside = 0
-        self.limiter = None
+        self.controller = None
+        self.holder = None
+        self.last_left = None
 
-    def enter(self) -> None:
+    def enter(self) -> ThreadpoolController:
         with self.lock:
             if self.inside == 0:
-                self.limiter = ThreadpoolController().limit(limits=1, user_api="blas")
-                self.limiter.__enter__()
+                self.controller, self.last_left, held = ThreadpoolController(), threading.Event(), threading.Event()
+                self.holder = threading.Thread(
+                    target=self._hold, args=(self.controller, held, self.last_left), daemon=True
+                )
+                self.holder.start()
+                held.wait()
             self.inside += 1
+            return self.controller
 
     def leave(self) -> None:
         with self.lock:
             self.inside -= 1
             if self.inside == 0:
-                self.limiter.__exit__(None, None, None)
-                self.limiter = None
+                self.last_left.set()
+                self.holder.join()
+                self.controller = self.holder = self.last_left = None
+
+    @staticmethod
+    def _hold(controller: ThreadpoolController, held: threading.Event, last_left: threading.Event) -> None:
+        try:
+            with controller.limit(limits=1, user_api="blas"):
+                held.set()
+                last_left.wait()
+        finally:
+            held.set()
 
 
 _limit = _BlasLimit()
@@ -108,8 +129,10 @@ _limit = _BlasLimit()
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread while any caller is inside: its sums depend on the number of its threads."""
-    _limit.enter()
+    controller = _limit.enter()
     try:
-        yield
+        # Where BLAS runs on OpenMP the limit is each thread's own.
+        with controller.limit(limits=1, user_api="blas"):
+            yield
     finally:
         _limit.leave()

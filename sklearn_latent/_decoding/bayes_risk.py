@@ -14,6 +14,9 @@ from .exact_ldi import label_nbest
 
 __all__ = ["BayesRiskDecoder"]
 
+#: Relative difference of expected scores that counts as none.
+_TIE = 1e-12
+
 
 class BayesRiskDecoder:
     """Minimum Bayes risk (MBR): of the n most probable label sequences, the one of the largest expected score.
@@ -75,7 +78,12 @@ class BayesRiskDecoder:
             codes, log_prob, proven, out.n_expanded[i] = label_nbest(lattice, i, self.n_paths, self.max_search)
             if not len(codes):
                 continue
-            k = int(self._expected_score(codes, np.exp(log_prob)).argmax())
+            expected = self._expected_score(codes, np.exp(log_prob))
+            if np.isnan(expected).any():
+                raise ValueError(f"mbr_metric gave nan for labels {[self.labels[c] for c in codes[0].tolist()]!r}")
+            # Equal scores differ by the rounding of their sums: the first that is as good as the best is meant.
+            best = expected.max()
+            k = int(np.argmax(expected >= best - _TIE * abs(best)))
             out.codes[first:last] = codes[k]
             out.n_paths[i] = len(codes)
             top_log_prob[i] = log_prob[0] if proven else 0.0

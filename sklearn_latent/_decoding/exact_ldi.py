@@ -68,10 +68,17 @@ def label_nbest(lattice: Lattice, i: int, n: int, max_search: int) -> tuple[np.n
     log_prob : ndarray of shape (found,)
         In descending order.
     proven : bool
-        Whether the list is proven to be complete and in order, up to rounding.
+        Whether the list is proven to be complete and in order, up to rounding and to sequences that have less than
+        1e-270 of the best one's probability.
     n_expanded : int
     """
-    labels, weights, _, proven, n_expanded = _search(lattice, i, n, max_search, 0.0)
+    first, last = lattice.ranges()[i]
+    budget = max_search + _FREE_EXPANSIONS * (last - first)
+    # A heap entry is made by an expansion, one a label, so that no more than this can be found.
+    n = min(n, lattice.topology.n_labels * (budget + 1), lattice.topology.n_labels ** (last - first))
+    labels, weights, bound, proven, n_expanded = _search(lattice, i, n, max_search, 0.0)
+    # A search that ended by itself has left out nothing but what is too small for its units.
+    proven = proven or (n_expanded < budget and len(weights) > 0 and bound <= weights[0])
     log_prob = weights + lattice.search_factors(i).log_unit - lattice.free_log_sum[i]
     return labels, np.minimum(log_prob, 0.0), proven, n_expanded
 

@@ -46,7 +46,7 @@ def _best_allowed(lattice: Lattice, marginals: np.ndarray) -> np.ndarray:
     arc = np.zeros((1, labels.n_arcs))
     if labels.arc_allowed is not None:
         arc[0, ~labels.arc_allowed] = -np.inf
-    # A label of probability zero is on no allowed sequence (or on one as good as never), so it may be left out.
-    node = np.where(marginals > 0, marginals, -np.inf)
-    path, _ = Lattice(labels, node, arc, lattice.offsets).best_path()
+    # Not `marginals > 0`: a label that is allowed may have a probability that underflows.
+    possible = top.label_sums((lattice.node > -np.inf).astype(np.float64)) > 0
+    path, _ = Lattice(labels, np.where(possible, marginals, -np.inf), arc, lattice.offsets).best_path()
     return np.maximum(path, 0).astype(np.int32)

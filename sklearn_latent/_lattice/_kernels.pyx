@@ -23,7 +23,7 @@ Cost per token: S^2 multiplications for each of forward, backward and arc masses
 """
 
 from ._numeric cimport (
-    INFINITY, add_outer, add_outer_product, exp, int32_t, int64_t, log, matrix_vector, max_plus, row_factors_c,
+    INFINITY, NAN, add_outer, add_outer_product, exp, int32_t, int64_t, log, matrix_vector, max_plus, row_factors_c,
     uint8_t, vector_matrix,
 )
 
@@ -91,7 +91,8 @@ def row_factors(
 cdef double fast_forward(const Topology *topology, const Scores *scores, const double *node_low, const double *arc_low,
                          Py_ssize_t n_tokens, double *alpha, double *scale, double *alpha_low,
                          bint *certified) noexcept nogil:
-    """Normalised forward vectors; returns the log of the product of their sums, -inf if no path."""
+    """Normalised forward vectors; returns the log of the product of their sums, -inf if no path, else NaN if a factor
+    is one."""
     cdef Py_ssize_t S = topology.n_states, t, i, j, k, n_here, n_before
     cdef const int32_t *here
     cdef const int32_t *before
@@ -146,14 +147,20 @@ cdef double fast_forward(const Topology *topology, const Scores *scores, const d
             total += value
             if value > 0.0 and value < smallest:
                 smallest = value
-        if not total > 0.0:
+        if total == 0.0:
             return -INFINITY
+        if total != total:
+            return NAN
         value = 1.0 / total
         for i in range(n_here):
             row[here[i]] *= value
         scale[t] = total
         alpha_low[t] = smallest * value
-        # One logarithm for many tokens: the product of sums is kept until it leaves a safe range.
+        # One logarithm for many tokens: the product of sums is kept until it leaves a safe range, and neither of
+        # two factors that meet may be so small that their product could underflow.
+        if total < 1e-140:
+            log_product += log(total)
+            continue
         product *= total
         if product < 1e-140 or product > 1e140:
             log_product += log(product)
@@ -283,7 +290,7 @@ def accumulate_fast(
     bint masses,                         # IN    whether masses are wanted, or log_sum only
     double[:, ::1] state_mass,           # INOUT (n_tokens, n_states) masses are added; unused without masses
     double[:, ::1] arc_mass,             # INOUT (1 | n_tokens, n_arcs) as many rows as arc_factor
-    double[::1] log_sum,                 # OUT   (n_sequences,) -inf if no path
+    double[::1] log_sum,                 # OUT   (n_sequences,) -inf if no path, NaN if a score is NaN or inf
     uint8_t[::1] certified,              # OUT   (n_sequences,) 0 = nothing was added, redo exactly
     double[:, ::1] work,                 # WORK  (3, longest * n_states + n_states)
     double[:, ::1] rows,                 # WORK  (2, longest)
@@ -342,7 +349,7 @@ def accumulate_fast(
                 else:
                     total += arc_shift[0] * (n_tokens - 1)
             log_sum[i] = total
-            if not masses or total == -INFINITY:
+            if not masses or not total > -INFINITY:
                 continue
             beta = gain + n_tokens * S
             if not fast_backward(&topology, &scores, &node_low[first], &arc_low[first if stride else 0], n_tokens,
@@ -365,7 +372,8 @@ def accumulate_fast(
 
 cdef double exact_forward(const Topology *topology, const Scores *scores, Py_ssize_t n_tokens, double *alpha,
                           double *top) noexcept nogil:
-    """Log forward sums; two sweeps over the arcs of a token, for the maximum and for the sum above it."""
+    """Log forward sums; two sweeps over the arcs of a token, for the maximum and for the sum above it. NaN if a score
+    met on the way is NaN or infinite."""
     cdef Py_ssize_t S = topology.n_states, t, h, k, g
     cdef const double *arc
     cdef double *row
@@ -373,6 +381,9 @@ cdef double exact_forward(const Topology *topology, const Scores *scores, Py_ssi
     cdef double value, peak, total
     for t in range(n_tokens):
         row = alpha + t * S
+        for h in range(S):
+            if not scores.node[t * S + h] < INFINITY:
+                return NAN
         if t == 0:
             for h in range(S):
                 row[h] = scores.node[h] if allowed(topology, scores, 0, <int32_t> h) else -INFINITY
@@ -386,6 +397,8 @@ cdef double exact_forward(const Topology *topology, const Scores *scores, Py_ssi
             if last[g] == -INFINITY:
                 continue
             for k in range(topology.arc_ptr[g], topology.arc_ptr[g + 1]):
+                if not arc[k] < INFINITY:
+                    return NAN
                 value = last[g] + arc[k]
                 if value > top[topology.arc_target[k]]:
                     top[topology.arc_target[k]] = value
@@ -482,7 +495,7 @@ def accumulate_exact(
     bint masses,                         # IN    whether masses are wanted, or log_sum only
     double[:, ::1] state_mass,           # INOUT (n_tokens, n_states) masses are added
     double[:, ::1] arc_mass,             # INOUT (1 | n_tokens, n_arcs) as many rows as arc
-    double[::1] log_sum,                 # OUT   (n_sequences,) -inf if no path
+    double[::1] log_sum,                 # OUT   (n_sequences,) -inf if no path, NaN if a score is NaN or inf
     double[:, ::1] work,                 # WORK  (1, (longest + 3) * n_states)
 ):
     """Forward-backward in the log domain of the sequences named."""

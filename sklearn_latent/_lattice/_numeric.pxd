@@ -2,7 +2,7 @@
 # Type names and the wide inner loops shared by kernels.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY, NAN, exp, log
 
 cdef extern from "_vector.h" nogil:
     double exp_nonpositive "sl_exp_nonpositive" (double x) noexcept

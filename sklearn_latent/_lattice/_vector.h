@@ -62,7 +62,8 @@ static inline double sl_exp_nonpositive(double x)
 
 /* Row by row: shift = largest score, factor = exp(score - shift), low = smallest positive factor.
  * low = 0 where a finite score is too far below the largest for its factor to be a normal number.
- * A row of -inf alone gets shift 0, factors 0 and low 1 (it has no positive factor that could be lost). */
+ * A row of -inf alone gets shift 0, factors 0 and low 1 (it has no positive factor that could be lost).
+ * NaN and +inf give a factor NaN, and low is then such that the fast walk meets it. */
 SL_WIDE static void sl_row_factors(const double *SL_RESTRICT score, double *SL_RESTRICT factor, double *SL_RESTRICT shift,
                                    double *SL_RESTRICT low, ptrdiff_t n_rows, ptrdiff_t n_columns)
 {
@@ -79,7 +80,7 @@ SL_WIDE static void sl_row_factors(const double *SL_RESTRICT score, double *SL_R
         }
         if (top == -INFINITY) {
             for (ptrdiff_t s = 0; s < n_columns; s++)
-                out[s] = 0.0;
+                out[s] = row[s] == row[s] ? 0.0 : row[s];
             shift[t] = 0.0;
             low[t] = 1.0;
             continue;
@@ -87,7 +88,7 @@ SL_WIDE static void sl_row_factors(const double *SL_RESTRICT score, double *SL_R
         for (ptrdiff_t s = 0; s < n_columns; s++)
             out[s] = sl_exp_nonpositive(row[s] - top);
         shift[t] = top;
-        low[t] = sl_exp_nonpositive(bottom - top);
+        low[t] = top < INFINITY ? sl_exp_nonpositive(bottom - top) : 1.0;
     }
 }
 

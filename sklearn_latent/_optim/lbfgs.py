@@ -43,9 +43,12 @@ def minimize_lbfgs(
     value, grad = state.evaluate(x0)
     if not np.isfinite(value):
         raise ValueError(f"the objective is {value} at the start: the scores are beyond what floating point holds")
-    if len(x0) == 0 or np.abs(grad).max() <= tol or max_iter == 0:
-        done = len(x0) == 0 or np.abs(grad).max() <= tol
-        return Result(x0, value, state.grad_norm, 0, bool(done), report.curve, "converged at the start")
+    if not np.isfinite(grad).all():
+        raise ValueError("the gradient is not finite at the start: the scores are beyond what floating point holds")
+    done = state.grad_norm <= tol
+    if done or len(x0) == 0 or max_iter == 0:
+        message = "converged at the start" if done else "no iteration was allowed"
+        return Result(x0, value, state.grad_norm, 0, done, report.curve, message)
     out = minimize(
         state.evaluate,
         x0,
@@ -54,7 +57,11 @@ def minimize_lbfgs(
         callback=state.after_iteration,
         options={"maxiter": max_iter, "maxfun": np.iinfo(np.int32).max, "maxcor": HISTORY, "ftol": 0.0, "gtol": tol},
     )
-    # SciPy hands back the last accepted point, which is the one whose value was last reported.
+    # SciPy hands back the last accepted point, which is the one whose value was last reported; but with the value that
+    # made a line search fail if that was NaN, and a search that met infinity looks like one that found nothing lower.
+    if state.met_wall:
+        out.fun, out.jac = fun(out.x)
+        out.success, out.message = False, "the objective is not finite along the search direction"
     grad_norm = float(np.abs(out.jac).max())
     converged = state.fell_little or bool(out.success) or grad_norm <= tol
     return Result(
@@ -80,16 +87,21 @@ class _State:
         self.fell_little = False
         self.stopped = False
         self.first = np.inf
+        self.met_wall = False  # in the last line search
+        self._wall = False
 
     def evaluate(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         value, grad = self.fun(x)
         if self.first == np.inf:
             self.first = value
+        self._wall = self._wall or not np.isfinite(value)
+        self.met_wall = self.met_wall or self._wall
         self.grad_norm = float(np.abs(grad).max(initial=0.0))
         return value, grad
 
     def after_iteration(self, intermediate_result) -> None:
         # The point accepted is the last one evaluated, so its gradient is the one remembered.
+        self.met_wall, self._wall = self._wall, False
         value = float(intermediate_result.fun)
         self.stopped = self.report.iteration(value, self.grad_norm)
         values = [self.first, *self.report.curve]

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._lattice.topology import Topology
 from . import _linear_kernels
 from .design import Design
 from .support import Pattern, Support
+
+if TYPE_CHECKING:
+    from .._lattice import Topology
 
 __all__ = ["LinearScorer"]
 

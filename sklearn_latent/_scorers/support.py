@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._lattice.topology import Topology
 from . import _linear_kernels
 from .design import Design
+
+if TYPE_CHECKING:
+    from .._lattice import Topology
 
 __all__ = ["Pattern", "Support", "full_support", "observed_support"]
 

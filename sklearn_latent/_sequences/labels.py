@@ -121,13 +121,15 @@ class LabelCodec:
         Raises
         ------
         ValueError
-            If labels are of mixed kinds, a float that isn't a whole number, or there is none at all.
+            If labels are of mixed kinds, not hashable, a float that isn't a whole number, or there is none at all.
         """
         kind = _one_kind(y)
         if kind is None:
             raise ValueError("y holds no label: at least one token must have a label that is not None")
-        found = {label for labels in y for label in labels}
-        found.discard(None)
+        try:
+            found = {label for labels in y for label in labels} - {None}
+        except TypeError:
+            raise ValueError(_first_unhashable(y)) from None
         try:
             return cls(as_classes(sorted(found)))
         except TypeError:
@@ -137,7 +139,10 @@ class LabelCodec:
         """Codes of all labels, stacked, int32 of shape (n_tokens,)."""
         code = self._code
         n = sum(map(len, y))
-        return np.fromiter((code.get(label, FOREIGN) for labels in y for label in labels), np.int32, count=n)
+        try:
+            return np.fromiter((code.get(label, FOREIGN) for labels in y for label in labels), np.int32, count=n)
+        except TypeError:
+            raise TypeError(_first_unhashable(y)) from None
 
     def decode(self, codes: np.ndarray, offsets: np.ndarray) -> LabelSequences:
         """Labels as Python scalars, one list a sequence."""
@@ -150,15 +155,22 @@ def as_classes(labels: list) -> np.ndarray:
     """Array of distinct sorted labels, of numpy's own dtype if that gives back equal labels."""
     if labels and isinstance(labels[0], (str, int, float, bool)):
         array = np.array(labels)
-        if array.ndim == 1 and array.dtype != object and array.tolist() == labels:
+        back = array.tolist()
+        if array.ndim == 1 and array.dtype != object and back == labels and type(back[0]) is type(labels[0]):
             return array
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
     return array
 
 
-def flatten_labels(y: Iterable) -> list[list]:
+def flatten_labels(y: Iterable, name: str = "y") -> list[list]:
     """Lists of labels as Python scalars, one a sequence, from every accepted form of y.
+
+    Parameters
+    ----------
+    y : list of lists of labels, or what stands for one
+    name : str
+        What messages call it.
 
     Raises
     ------
@@ -167,21 +179,23 @@ def flatten_labels(y: Iterable) -> list[list]:
     """
     if isinstance(y, (str, bytes)) or not isinstance(y, Iterable) or isinstance(y, dict):
         raise TypeError(
-            f"y must hold one list of labels a sequence, such as [['B', 'I'], ['O']]; got {type(y).__name__}"
+            f"{name} must hold one list of labels a sequence, such as [['B', 'I'], ['O']]; got {type(y).__name__}"
         )
     if hasattr(y, "columns") and hasattr(y, "shape"):
-        raise TypeError("y is a data frame; one list of labels a sequence is expected, such as [['B', 'I'], ['O']]")
-    return [_label_list(labels, i) for i, labels in enumerate(y)]
+        raise TypeError(
+            f"{name} is a data frame; one list of labels a sequence is expected, such as [['B', 'I'], ['O']]"
+        )
+    return [_label_list(labels, i, name) for i, labels in enumerate(y)]
 
 
-def _label_list(labels, i: int) -> list:
+def _label_list(labels, i: int, name: str) -> list:
     if isinstance(labels, np.ndarray):
         if labels.ndim != 1:
-            raise TypeError(f"y[{i}] must be a 1-D array of labels, got {labels.ndim} dimensions")
+            raise TypeError(f"{name}[{i}] must be a 1-D array of labels, got {labels.ndim} dimensions")
         out = labels.tolist()
     elif isinstance(labels, (str, bytes, dict)) or not isinstance(labels, Iterable):
         raise TypeError(
-            f"y[{i}] is {labels!r} ({type(labels).__name__}), but y must hold one list of labels a sequence, "
+            f"{name}[{i}] is {labels!r} ({type(labels).__name__}), but {name} must hold one list of labels a sequence, "
             "such as [['B', 'I'], ['O']]"
         )
     else:
@@ -195,7 +209,7 @@ def _one_kind(y: list[list]) -> type | None:
     """Return the one kind of all labels, or raise naming the first that differs."""
     first = None
     for i, labels in enumerate(y):
-        for kind in set(map(type, labels)) - {type(None)}:
+        for kind in [k for k in dict.fromkeys(map(type, labels)) if k is not type(None)]:
             if first is None or kind is not first[0] or kind is float:
                 t, label = next((t, v) for t, v in enumerate(labels) if type(v) is kind)
                 _check_label(label, labels, i, t, kind)
@@ -216,8 +230,14 @@ def _check_label(label, labels: list, i: int, t: int, kind: type) -> None:
                 raise ValueError(f"y[{i}][{t_bad}] is {value!r}: a label that is a float must be a whole number")
     elif kind is complex or kind.__name__ == "NAType":
         raise ValueError(f"y[{i}][{t}] is {label!r}, which is not a label")
-    else:
-        try:
-            hash(label)
-        except TypeError:
-            raise ValueError(f"y[{i}][{t}] is a {kind.__name__}, which is not a label (not hashable)") from None
+
+
+def _first_unhashable(y: list[list]) -> str:
+    """Message that names the first entry that can't be a label."""
+    for i, labels in enumerate(y):
+        for t, label in enumerate(labels):
+            try:
+                hash(label)
+            except TypeError as error:
+                return f"y[{i}][{t}] is a {type(label).__name__}, which is not a label ({error})"
+    return "y holds something that is not a label"

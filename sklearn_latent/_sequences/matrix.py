@@ -186,7 +186,7 @@ class SequenceMatrix:
         SequenceMatrix
             The same sequences with the new columns, without names or marks.
         """
-        values = f(self._values)
+        values = _as_matrix(f(self._values))
         if values.shape[0] != self.n_tokens:
             raise ValueError(f"map needs as many rows as before: expected {self.n_tokens}, got {values.shape[0]}")
         return SequenceMatrix(values, self._lengths)

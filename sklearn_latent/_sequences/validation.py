@@ -236,8 +236,8 @@ def check_n_features(X: SequenceMatrix, expected: int, who: str) -> None:
         raise ValueError(f"X has {X.n_features} features, but {who} was fitted with {expected} features")
 
 
-def check_labels(y: Any, lengths: np.ndarray) -> list[list]:
-    """Lists of labels, one a sequence, checked against the lengths of X.
+def check_labels(y: Any, lengths: np.ndarray, name: str = "y") -> list[list]:
+    """Lists of labels, one a sequence, checked against the lengths of X; messages call them `name`.
 
     Raises
     ------
@@ -247,15 +247,15 @@ def check_labels(y: Any, lengths: np.ndarray) -> list[list]:
         If the numbers of sequences, or the lengths of one, differ; names the first and both lengths.
     """
     if y is None:
-        raise ValueError("y is None: labels are required, one list a sequence")
-    labels = flatten_labels(y)
+        raise ValueError(f"{name} is None: labels are required, one list a sequence")
+    labels = flatten_labels(y, name)
     for i, (own, length) in enumerate(zip(labels, lengths.tolist(), strict=False)):
         if len(own) != length:
-            raise ValueError(f"X[{i}] has {length} tokens but y[{i}] has {len(own)} labels")
+            raise ValueError(f"X[{i}] has {length} tokens but {name}[{i}] has {len(own)} labels")
     if len(labels) != len(lengths):
         i = min(len(labels), len(lengths))
         raise ValueError(
-            f"X has {len(lengths)} sequences but y has {len(labels)}: the first without a counterpart is number {i}"
+            f"X has {len(lengths)} sequences but {name} has {len(labels)}: the first without a counterpart is number {i}"
         )
     return labels
 

@@ -184,7 +184,7 @@ class SequenceTaggerMixin:
                     continue
                 codes, log_prob, proven, _ = label_nbest(lattice, i, int(n), self.max_search)
                 pairs = zip(codes, np.exp(log_prob).tolist(), strict=True)
-                out.append(([(classes[row].tolist(), p) for row, p in pairs], proven))
+                out.append(([(classes[row].tolist(), p) for row, p in pairs if p > 0], proven))
             return out
 
         found = [entry for part in self._map_lattices(corpus, nbest, fixed) for entry in part]
@@ -279,7 +279,8 @@ class SequenceTaggerMixin:
         def make(first: int, last: int) -> tuple[Lattice, slice]:
             rows = slice(int(corpus.offsets[first]), int(corpus.offsets[last]))
             offsets = corpus.offsets[first : last + 1] - rows.start
-            node, arc = scorer.forward(prepared, whole.rows(rows.start, rows.stop), offsets)
+            with np.errstate(over="ignore", invalid="ignore"):  # told below, with the sequence
+                node, arc = scorer.forward(prepared, whole.rows(rows.start, rows.stop), offsets)
             if clamp is not None:
                 held = clamp[rows]
                 node[(held[:, None] != -1) & (held[:, None] != self._topology.state_label[None, :])] = -np.inf
@@ -305,13 +306,14 @@ class SequenceTaggerMixin:
         if np.isfinite(log_sum).all():
             return
         i = int(np.flatnonzero(~np.isfinite(log_sum))[0])
-        if np.isneginf(log_sum[i]):
+        node = lattice.node[slice(*lattice.ranges()[i])]
+        if np.isneginf(log_sum[i]) and (node < np.inf).all() and (lattice.arc < np.inf).all():
             why = "the fixed labels and the constraints leave" if fixed else "the constraints leave"
             raise ValueError(f"X[{first + i}]: {why} no label sequence")
         raise ValueError(f"X[{first + i}]: its scores are beyond what floating point holds (log sum {log_sum[i]})")
 
     def _fixed_codes(self, fixed, corpus: SequenceMatrix) -> np.ndarray:
-        labels = check_labels(fixed, corpus.lengths)
+        labels = check_labels(fixed, corpus.lengths, "fixed")
         codes = self._codec().encode(labels)
         if (codes < -1).any():
             row = int(np.flatnonzero(codes < -1)[0])
