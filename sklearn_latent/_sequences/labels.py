@@ -183,7 +183,8 @@ def flatten_labels(y: Iterable, name: str = "y") -> list[list]:
         )
     if hasattr(y, "columns") and hasattr(y, "shape"):
         raise TypeError(
-            f"{name} is a data frame; one list of labels a sequence is expected, such as [['B', 'I'], ['O']]"
+            f"{name} is a data frame; one list of labels a sequence is expected, such as [['B', 'I'], ['O']], "
+            "which LabelSequences.from_frame makes"
         )
     return [_label_list(labels, i, name) for i, labels in enumerate(y)]
 

@@ -15,8 +15,9 @@ from .._decoding import Decoded, DecodeResult, label_nbest
 from .._lattice import Lattice
 from .._scorers import Design
 from .._sequences import LabelSequences, SequenceMatrix
+from .._sequences.stream import TokenStream
 from .._sequences.validation import (
-    as_corpus,
+    as_corpus_or_stream,
     check_finite,
     check_labels,
     check_n_features,
@@ -253,17 +254,19 @@ class SequenceTaggerMixin:
     def _check_X(self, X) -> SequenceMatrix:
         """Whatever the user passes, as checked features of the width known from `fit`."""
         check_is_fitted(self)
-        corpus = as_corpus(X)
-        if isinstance(corpus, list):
-            if not any(corpus):
-                return SequenceMatrix(np.zeros((0, self.n_features_in_)), np.zeros(len(corpus), dtype=np.int64))
-            vectorizer = getattr(self, "vectorizer_", None)
+        vectorizer = getattr(self, "vectorizer_", None)
+        raw = corpus = as_corpus_or_stream(X, stream=getattr(vectorizer, "_reads_once", False))
+        if isinstance(raw, list) and not any(raw):
+            return SequenceMatrix(np.zeros((0, self.n_features_in_)), np.zeros(len(raw), dtype=np.int64))
+        if not isinstance(raw, SequenceMatrix):
             if vectorizer is None:
                 raise TypeError(
                     f"X holds tokens, but this {type(self).__name__} was fitted on numbers: "
                     f"pass a SequenceMatrix or a list of (T, {self.n_features_in_}) arrays"
                 )
-            corpus = vectorizer.transform(corpus)
+            corpus = vectorizer.transform(raw)
+        if isinstance(raw, TokenStream):
+            raw.check_read(corpus.lengths, vectorizer)
         check_n_features(corpus, self.n_features_in_, type(self).__name__)
         check_finite(corpus)
         return corpus

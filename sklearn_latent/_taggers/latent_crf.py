@@ -20,7 +20,8 @@ from .._scorers import Design, Pattern, Support
 from .._scorers.support import full_support, observed_support
 from .._sequences import LabelCodec, SequenceMatrix
 from .._sequences.labels import UNKNOWN
-from .._sequences.validation import as_corpus, check_finite, check_labels, check_sample_weight
+from .._sequences.stream import TokenStream
+from .._sequences.validation import as_corpus_or_stream, check_finite, check_labels, check_sample_weight
 from .._threads import Workers, one_blas_thread
 from ..exceptions import ConvergenceWarning
 from .base import SequenceTaggerMixin
@@ -272,9 +273,13 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             If the weights can't be held in memory.
         """
         self._refuse_later_options()
-        raw = as_corpus(X)
-        lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array([len(s) for s in raw], dtype=np.int64)
-        labels = check_labels(y, lengths)
+        raw = as_corpus_or_stream(X, stream=self.vectorizer is None or getattr(self.vectorizer, "_reads_once", False))
+        if isinstance(raw, TokenStream):
+            labels = raw.expect(y)
+            lengths = np.array([len(own) for own in labels], dtype=np.int64)
+        else:
+            lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array(list(map(len, raw)), dtype=np.int64)
+            labels = check_labels(y, lengths)
         weight = check_sample_weight(sample_weight, len(lengths))
         codec = LabelCodec.from_labels(labels)
         corpus, vectorizer = self._vectorize(raw)
@@ -478,7 +483,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             if getattr(self, name) != wanted:
                 raise NotImplementedError(f"{name}={getattr(self, name)!r} is not available yet; use {wanted!r}")
 
-    def _vectorize(self, raw: SequenceMatrix | list):
+    def _vectorize(self, raw: SequenceMatrix | list | TokenStream):
         """Features of the corpus, and the vectorizer fitted on its tokens if it came as tokens."""
         if isinstance(raw, SequenceMatrix):
             return raw, None
@@ -488,7 +493,10 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             vectorizer = SequenceDictVectorizer()
         else:
             vectorizer = clone(self.vectorizer)
-        return vectorizer.fit_transform(raw), vectorizer
+        corpus = vectorizer.fit_transform(raw)
+        if isinstance(raw, TokenStream):
+            raw.check_read(corpus.lengths, vectorizer)
+        return corpus, vectorizer
 
     def _weighted(self, weight: np.ndarray, classes: list, codes: np.ndarray, matrix: SequenceMatrix) -> np.ndarray:
         """Sequence weights times the mean class weight of their tokens (unknown labels: 1)."""

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import _BaseComposition, _fit_context
 from .._sequences import SequenceMatrix
+from .._sequences.stream import TokenStream
 from .._sequences.validation import as_corpus, check_n_features
 from ._base import NumericTransformer, SequenceTransformer, given_names
 from ._corpus import shorten
@@ -317,7 +318,7 @@ def _as_block(out, name: str, transformer, n_features: int = 0) -> SequenceMatri
 
 def _listed(X):
     """An iterator as a list, also within a list, so that it can be read again; anything else as it is."""
-    if isinstance(X, Iterator):
+    if isinstance(X, (Iterator, TokenStream)):
         X = list(X)
     elif not isinstance(X, Iterable) or isinstance(X, (str, bytes, Mapping, SequenceMatrix, np.ndarray)):
         return X
