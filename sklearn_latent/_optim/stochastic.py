@@ -73,9 +73,7 @@ class AveragedSGD:
         """Choose the first step length, once."""
         self.state.setdefault("t", 0)
         if "rate" not in self.state:
-            self.state["rate"] = (
-                self._calibrated(problem, x, rng) if self.learning_rate == "auto" else self.learning_rate
-            )
+            self.state["rate"] = self._calibrated(problem, x, rng) if self.learning_rate == "auto" else self.learning_rate
 
     def step(self, x: np.ndarray, index: np.ndarray | slice, grad: np.ndarray, shrink: float, n_samples: int) -> None:
         """One step, and its share of the mean."""
@@ -283,9 +281,7 @@ def minimize_stochastic(
             stepper.step(x, index, grad, decay, len(batch))
         objective = loss + 0.5 * problem.precision * float(x @ x)
         if not np.isfinite(objective) or not np.isfinite(x).all():
-            raise ValueError(
-                f"training diverged: the objective is {objective} in pass {n_pass + 1}; lower learning_rate"
-            )
+            raise ValueError(f"training diverged: the objective is {objective} in pass {n_pass + 1}; lower learning_rate")
         stopped = report.iteration(objective, grad_norm)
         if monitor is not None and monitor(stepper.answer(x)):
             converged = True
