@@ -87,7 +87,7 @@ def decoding(args, path: Path, pythons: dict) -> dict:
         arguments = ["decode", str(path), f"n_latent={n_latent}", f"max_iter={20 if args.quick else 100}"]
         result = run(sys.executable, OURS, arguments)
         say(f"\n{n_latent} state(s) a label")
-        say(f"{'decoder':<12}{'F1':>7}{'certified':>11}{'us/token':>10}{'/ bhp':>7}{'expansions/token':>18}{'log P':>12}")
+        say(f"{'decoder':<12}{'F1':>7}{'certified':>11}{'us/token':>10}{'/ bhp':>7}{'expanded/token':>18}{'log P':>12}")
         for name, found in result["decoders"].items():
             found["f1"] = 100 * chunk_f1_score(gold, found.pop("labels"))
             say(

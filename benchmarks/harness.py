@@ -44,7 +44,9 @@ def run(python: str, module: str, arguments: list[str]) -> dict | None:
     """One worker in a process of its own; None if a peer it needs is not installed."""
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [env.get("PYTHONPATH")])])
-    out = subprocess.run([python, "-m", module, *arguments], capture_output=True, text=True, env=env, cwd=ROOT, check=False)
+    out = subprocess.run(
+        [python, "-m", module, *arguments], capture_output=True, text=True, env=env, cwd=ROOT, check=False
+    )
     if out.returncode:
         if "ModuleNotFoundError" in out.stderr:
             return None

@@ -28,13 +28,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_lattice": set(),
     # `_sequences` is containers only and knows no model, so whoever holds rows or labels may know it.
     "_scorers": {"_sequences"},
-    "_objective": {"_lattice", "_scorers"},
+    "_objective": {"_lattice", "_scorers", "_sequences"},
     "_optim": set(),
     "_decoding": {"_lattice", "_sequences", "metrics"},
     "_taggers": {
         "_sequences", "_lattice", "_scorers", "_objective", "_optim", "_decoding", "feature_extraction", "metrics",
     },
     "inspection": {"_taggers", "_sequences"},
+    "__main__": {"cli"},
     "cli": {"", "_taggers", "_sequences", "feature_extraction", "io", "metrics", "datasets", "inspection"},
     "dask": {"_taggers", "_sequences", "feature_extraction"},
     "": {"_taggers", "_sequences"},  # the package itself

@@ -46,7 +46,13 @@ def train(corpus: dict, n_latent=1, support="observed", max_iter=500, boundary=1
     before = peak_mb()
     with Clock() as clock:
         model = fitted(
-            X, y, n_latent=int(n_latent), support=support, max_iter=int(max_iter), n_jobs=int(threads), sigma=float(sigma)
+            X,
+            y,
+            n_latent=int(n_latent),
+            support=support,
+            max_iter=int(max_iter),
+            n_jobs=int(threads),
+            sigma=float(sigma),
         )
     found = model.predict(matrix(corpus, "test"))
     done(
@@ -77,7 +83,11 @@ def evaluation(corpus: dict, n_latent=5, support="all", repeats=5, threads=1) ->
             cpu.append(clock.cpu)
     zero, _ = objective.value_and_grad(np.zeros_like(theta), chunks, Workers(1))
     done(
-        seconds=float(np.median(seconds)), cpu=float(np.median(cpu)), n_weights=len(theta), value=value, value_at_zero=zero
+        seconds=float(np.median(seconds)),
+        cpu=float(np.median(cpu)),
+        n_weights=len(theta),
+        value=value,
+        value_at_zero=zero,
     )
 
 
@@ -99,7 +109,11 @@ def _objective(X: SequenceMatrix, y: list, n_latent: int, support: str) -> tuple
 def decode(corpus: dict, n_latent=3, max_iter=100, repeats=5, sigma=1.0) -> None:
     """Time and certificates of every decoder on the test part."""
     model = fitted(
-        matrix(corpus, "train"), labels(corpus, "train"), n_latent=int(n_latent), max_iter=int(max_iter), sigma=float(sigma)
+        matrix(corpus, "train"),
+        labels(corpus, "train"),
+        n_latent=int(n_latent),
+        max_iter=int(max_iter),
+        sigma=float(sigma),
     )
     X = matrix(corpus, "test")
     seconds: dict[str, list] = {name: [] for name in (*DECODERS, "none")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an expert writes in PyTorch: embedding bags, batches padded by length, and a forward pass of scaled matrix products.
+"""What an expert writes in PyTorch: embedding bags, batches padded by length, a forward pass of scaled matrix products.
 
 ``python -m benchmarks.workers.torch_latent evaluation CORPUS [key=value ...]``
 """

@@ -427,57 +427,83 @@ cdef double exact_forward(const Topology *topology, const Scores *scores, Py_ssi
     return peak + log(total)
 
 
-cdef void add_exact_masses(const Topology *topology, const Scores *scores, Py_ssize_t n_tokens, const double *alpha,
-                           double log_total, double weight, double *state_mass, double *arc_mass,
-                           Py_ssize_t arc_mass_stride, double *beta, double *gain) noexcept nogil:
-    """Backward sums in logs, masses added on the way; gain = node score plus log beta."""
+cdef void exact_backward(const Topology *topology, const Scores *scores, Py_ssize_t n_tokens, const double *alpha,
+                         double *beta) noexcept nogil:
+    """Log backward sums, -inf for states that no path reaches."""
     cdef Py_ssize_t S = topology.n_states, t, h, k, g
     cdef const double *arc
-    cdef double *out
-    cdef double value, peak, total, normaliser
+    cdef const double *node
+    cdef const double *later
+    cdef double *row
+    cdef double value, peak, total
     for h in range(S):
-        beta[h] = 0.0
-    for t in range(n_tokens - 1, -1, -1):
-        # The masses of a token add up to one whatever the rounding of long sums: divide by their own sum.
-        total = 0.0
-        peak = -INFINITY
-        for h in range(S):
-            value = alpha[t * S + h] + beta[h] - log_total
-            if value > peak:
-                peak = value
-        for h in range(S):
-            value = alpha[t * S + h] + beta[h] - log_total
-            if value > -INFINITY:
-                total += exp(value - peak)
-        normaliser = log_total + peak + log(total)
-        for h in range(S):
-            value = alpha[t * S + h] + beta[h] - normaliser
-            if value > -INFINITY:
-                state_mass[t * S + h] += weight * exp(value)
-        if t == 0:
-            break
+        beta[(n_tokens - 1) * S + h] = 0.0 if alpha[(n_tokens - 1) * S + h] > -INFINITY else -INFINITY
+    for t in range(n_tokens - 1, 0, -1):
         arc = scores.arc + t * scores.arc_stride
-        out = arc_mass + t * arc_mass_stride
-        for h in range(S):
-            gain[h] = scores.node[t * S + h] + beta[h] if alpha[t * S + h] > -INFINITY else -INFINITY
+        node = scores.node + t * S
+        later = beta + t * S
+        row = beta + (t - 1) * S
         for g in range(S):
-            beta[g] = -INFINITY
+            row[g] = -INFINITY
             if alpha[(t - 1) * S + g] == -INFINITY:
                 continue
             peak = -INFINITY
             for k in range(topology.arc_ptr[g], topology.arc_ptr[g + 1]):
-                value = arc[k] + gain[topology.arc_target[k]]
-                if value > peak:
-                    peak = value
+                h = topology.arc_target[k]
+                # A state without a way in or out adds nothing: -inf is not put into sums where +inf could meet it.
+                if later[h] > -INFINITY and arc[k] > -INFINITY:
+                    value = arc[k] + node[h] + later[h]
+                    if value > peak:
+                        peak = value
             if peak == -INFINITY:
                 continue
             total = 0.0
             for k in range(topology.arc_ptr[g], topology.arc_ptr[g + 1]):
-                value = arc[k] + gain[topology.arc_target[k]]
-                if value > -INFINITY:
-                    total += exp(value - peak)
-                    out[k] += weight * exp(alpha[(t - 1) * S + g] + value - normaliser)
-            beta[g] = peak + log(total)
+                h = topology.arc_target[k]
+                if later[h] > -INFINITY and arc[k] > -INFINITY:
+                    total += exp(arc[k] + node[h] + later[h] - peak)
+            row[g] = peak + log(total)
+
+
+cdef void add_exact_masses(const Topology *topology, const Scores *scores, Py_ssize_t n_tokens, const double *alpha,
+                           const double *beta, double weight, double *state_mass, double *arc_mass,
+                           Py_ssize_t arc_mass_stride) noexcept nogil:
+    """Add weight times the masses, from log forward and backward sums."""
+    cdef Py_ssize_t S = topology.n_states, t, h, k, g
+    cdef const double *arc
+    cdef const double *node
+    cdef double *out
+    cdef double value, peak, total, normaliser
+    for t in range(n_tokens):
+        # The masses of a token add up to one whatever the rounding of long sums: divide by their own sum.
+        total = 0.0
+        peak = -INFINITY
+        for h in range(S):
+            value = alpha[t * S + h] + beta[t * S + h]
+            if value > peak:
+                peak = value
+        for h in range(S):
+            value = alpha[t * S + h] + beta[t * S + h]
+            if value > -INFINITY:
+                total += exp(value - peak)
+        normaliser = peak + log(total)
+        for h in range(S):
+            value = alpha[t * S + h] + beta[t * S + h]
+            if value > -INFINITY:
+                state_mass[t * S + h] += weight * exp(value - normaliser)
+        if t == 0:
+            continue
+        arc = scores.arc + t * scores.arc_stride
+        node = scores.node + t * S
+        out = arc_mass + t * arc_mass_stride
+        for g in range(S):
+            if alpha[(t - 1) * S + g] == -INFINITY:
+                continue
+            for k in range(topology.arc_ptr[g], topology.arc_ptr[g + 1]):
+                h = topology.arc_target[k]
+                if beta[t * S + h] > -INFINITY and arc[k] > -INFINITY:
+                    value = alpha[(t - 1) * S + g] + arc[k] + node[h] + beta[t * S + h]
+                    out[k] += weight * exp(value - normaliser)
 
 
 def accumulate_exact(
@@ -496,7 +522,7 @@ def accumulate_exact(
     double[:, ::1] state_mass,           # INOUT (n_tokens, n_states) masses are added
     double[:, ::1] arc_mass,             # INOUT (1 | n_tokens, n_arcs) as many rows as arc
     double[::1] log_sum,                 # OUT   (n_sequences,) -inf if no path, NaN if a score is NaN or inf
-    double[:, ::1] work,                 # WORK  (1, (longest + 3) * n_states)
+    double[:, ::1] work,                 # WORK  (1, (2 * longest + 1) * n_states)
 ):
     """Forward-backward in the log domain of the sequences named."""
     cdef Topology topology
@@ -504,6 +530,7 @@ def accumulate_exact(
     cdef Py_ssize_t i, n, first, n_tokens, S = node.shape[1], stride, n_arcs = arc.shape[1]
     cdef double total
     cdef double *alpha
+    cdef double *beta
     if S == 0 or node.shape[0] == 0:
         return
     topology.n_states = S
@@ -531,9 +558,55 @@ def accumulate_exact(
             total = exact_forward(&topology, &scores, n_tokens, alpha, alpha + n_tokens * S)
             log_sum[i] = total
             if masses and total > -INFINITY:
-                add_exact_masses(&topology, &scores, n_tokens, alpha, total, weight[i], &state_mass[first, 0],
-                                 (&arc_mass[first, 0] if stride else &arc_mass[0, 0]) if n_arcs else NULL,
-                                 stride, alpha + n_tokens * S, alpha + (n_tokens + 1) * S)
+                beta = alpha + (n_tokens + 1) * S
+                exact_backward(&topology, &scores, n_tokens, alpha, beta)
+                add_exact_masses(&topology, &scores, n_tokens, alpha, beta, weight[i], &state_mass[first, 0],
+                                 (&arc_mass[first, 0] if stride else &arc_mass[0, 0]) if n_arcs else NULL, stride)
+
+
+def exact_messages(
+    const double[:, ::1] node,           # IN    (n_tokens, n_states) log-scores
+    const double[:, ::1] arc,            # IN    (1 | n_tokens, n_arcs) log-scores
+    const int32_t[::1] arc_target,       # IN    (n_arcs,)
+    const int64_t[::1] arc_ptr,          # IN    (n_states + 1,)
+    const int32_t[::1] state_label,      # IN    (n_states,)
+    const int32_t[::1] label_ptr,        # IN    (n_labels + 1,)
+    const int32_t[::1] label_state,      # IN    (n_states,)
+    const int64_t[::1] offsets,          # IN    (n_sequences + 1,)
+    double[:, ::1] forward,              # OUT   (n_tokens, n_states) log sum of the paths up to and with the state
+    double[:, ::1] backward,             # OUT   (n_tokens, n_states) log sum of what follows the state
+    double[::1] log_sum,                 # OUT   (n_sequences,)
+    double[::1] work,                    # WORK  (n_states,)
+):
+    """Log forward and backward sums of every sequence, nothing clamped; backward is unset where there is no path."""
+    cdef Topology topology
+    cdef Scores scores
+    cdef Py_ssize_t i, first, n_tokens, S = node.shape[1], stride, n_arcs = arc.shape[1]
+    if S == 0 or node.shape[0] == 0:
+        return
+    topology.n_states = S
+    topology.n_arcs = n_arcs
+    topology.dense = False
+    topology.arc_target = &arc_target[0] if n_arcs else NULL
+    topology.arc_ptr = &arc_ptr[0]
+    topology.state_label = &state_label[0]
+    topology.label_ptr = &label_ptr[0]
+    topology.label_state = &label_state[0]
+    stride = n_arcs if arc.shape[0] > 1 else 0
+    scores.arc_stride = stride
+    scores.clamp = NULL
+    with nogil:
+        for i in range(offsets.shape[0] - 1):
+            first = offsets[i]
+            n_tokens = offsets[i + 1] - first
+            log_sum[i] = 0.0
+            if n_tokens == 0:
+                continue
+            scores.node = &node[first, 0]
+            scores.arc = (&arc[first, 0] if stride else &arc[0, 0]) if n_arcs else NULL
+            log_sum[i] = exact_forward(&topology, &scores, n_tokens, &forward[first, 0], &work[0])
+            if log_sum[i] > -INFINITY:
+                exact_backward(&topology, &scores, n_tokens, &forward[first, 0], &backward[first, 0])
 
 
 # ---------------------------------------------------------------------------------------------------------------

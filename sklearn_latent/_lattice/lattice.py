@@ -131,6 +131,16 @@ class Lattice:
         """Add ``weight[i]`` times the masses of sequence ``i`` to the arrays given; return the log sums."""
         return self._walk(clamp, weight, state_mass, arc_mass)
 
+    def messages(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Log forward sums (with the state's own score) and log backward sums, (n_tokens, n_states), and log sums."""
+        forward, backward = np.empty_like(self.node), np.empty_like(self.node)
+        log_sum, top = np.zeros(len(self)), self.topology
+        _kernels.exact_messages(
+            self.node, self.arc, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr, top.label_state,
+            self.offsets, forward, backward, log_sum, np.empty(top.n_states),
+        )  # fmt: skip
+        return forward, backward, log_sum
+
     def best_path(self) -> tuple[np.ndarray, np.ndarray]:
         """States of the best path, int32 of (n_tokens,), and its log-score, (n_sequences,)."""
         path, score = np.empty(len(self.node), dtype=np.int32), np.empty(len(self))
@@ -208,7 +218,7 @@ class Lattice:
             _kernels.accumulate_exact(
                 self.node, self.arc, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr, top.label_state,
                 clamp, self.offsets, np.flatnonzero(certified == 0).astype(np.int64), weight, masses,
-                state_mass, own_arc_mass, log_sum, np.empty((1, (longest + 3) * top.n_states)),
+                state_mass, own_arc_mass, log_sum, np.empty((1, (2 * longest + 1) * top.n_states)),
             )  # fmt: skip
         if own_arc_mass is not arc_mass:
             arc_mass += own_arc_mass

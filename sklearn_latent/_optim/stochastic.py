@@ -58,8 +58,8 @@ class AveragedSGD:
 
     Notes
     -----
-    Step ``t`` has length ``rate / (1 + rate * decay * t)``, ``decay`` the prior's share. The mean is that of Shamir and Zhang
-    (2013, polynomial decay): point ``k`` moves it by ``(MEMORY + 1) / (MEMORY + k)`` of the way.
+    Step ``t`` has length ``rate / (1 + rate * decay * t)``, ``decay`` the prior's share. The mean is that of Shamir
+    and Zhang (2013, polynomial decay): point ``k`` moves it by ``(MEMORY + 1) / (MEMORY + k)`` of the way.
     """
 
     MEMORY = 8
@@ -73,7 +73,9 @@ class AveragedSGD:
         """Choose the first step length, once."""
         self.state.setdefault("t", 0)
         if "rate" not in self.state:
-            self.state["rate"] = self._calibrated(problem, x, rng) if self.learning_rate == "auto" else self.learning_rate
+            self.state["rate"] = (
+                self._calibrated(problem, x, rng) if self.learning_rate == "auto" else self.learning_rate
+            )
 
     def step(self, x: np.ndarray, index: np.ndarray | slice, grad: np.ndarray, shrink: float, n_samples: int) -> None:
         """One step, and its share of the mean."""
@@ -171,8 +173,9 @@ class FrequencyAdaptive:
 
     Notes
     -----
-    Ten times a pass the step length of weight *i* is multiplied by ``0.995 - u_i (0.995 - 0.85)``, ``u_i`` the share of the
-    samples since in which it was active. The prior is applied to a weight when it is active, with what it missed meanwhile.
+    Ten times a pass the step length of weight *i* is multiplied by ``0.995 - u_i (0.995 - 0.85)``, ``u_i`` the share of
+    the samples since in which it was active. The prior is applied to a weight when it is active, with what it missed
+    meanwhile.
     """
 
     fast, slow = 0.85, 0.995
@@ -243,8 +246,8 @@ def minimize_stochastic(
     max_iter : int
         Passes.
     tol : float
-        Converged when no pass of `n_iter_no_change` lowered the objective by more than `tol` of its value. The objective of
-        a pass is that of its batches, each before its step.
+        Converged when no pass of `n_iter_no_change` lowered the objective by more than `tol` of its value. The
+        objective of a pass is that of its batches, each before its step.
     n_iter_no_change : int
     rng : RandomState
         Draws the order of the samples.
@@ -281,7 +284,9 @@ def minimize_stochastic(
             stepper.step(x, index, grad, decay, len(batch))
         objective = loss + 0.5 * problem.precision * float(x @ x)
         if not np.isfinite(objective) or not np.isfinite(x).all():
-            raise ValueError(f"training diverged: the objective is {objective} in pass {n_pass + 1}; lower learning_rate")
+            raise ValueError(
+                f"training diverged: the objective is {objective} in pass {n_pass + 1}; lower learning_rate"
+            )
         stopped = report.iteration(objective, grad_norm)
         if monitor is not None and monitor(stepper.answer(x)):
             converged = True

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from .labels import flatten_labels
 
 __all__ = ["TokenStream"]
@@ -74,17 +72,4 @@ class TokenStream:
         if expected is not None and n < len(expected):
             raise ValueError(
                 f"X has {n} sequences but y has {len(expected)}: the first without a counterpart is number {n}"
-            )
-
-    def check_read(self, lengths: np.ndarray, reader: Any) -> None:
-        """Refuse features that are not those of the sequences read, all of them.
-
-        Raises
-        ------
-        ValueError
-        """
-        n = len(self.lengths) if self._expected is None else len(self._expected)
-        if len(lengths) != n or not np.array_equal(lengths, np.array(self.lengths, dtype=np.int64)):
-            raise ValueError(
-                f"{type(reader).__name__} must read every sequence once, and give a row for each of its tokens"
             )

@@ -21,10 +21,12 @@ from .stream import TokenStream
 __all__ = [
     "as_corpus",
     "as_corpus_or_stream",
+    "as_features",
     "check_finite",
     "check_labels",
     "check_n_features",
     "check_sample_weight",
+    "check_spans",
 ]
 
 _FORMS = (
@@ -130,6 +132,25 @@ def _materialised(entry: Any) -> Any:
     return entry
 
 
+def as_features(X: Any, lengths: list[int], vectorizer: Any) -> SequenceMatrix:
+    """Judge what a vectorizer made of tokens: a `SequenceMatrix` over the same sequences, or what stands for one.
+
+    Raises
+    ------
+    TypeError
+        If it is no matrix a sequence.
+    ValueError
+        If its sequences are of other lengths.
+    """
+    who = type(vectorizer).__name__
+    corpus = as_corpus(X)
+    if not isinstance(corpus, SequenceMatrix):
+        raise TypeError(f"{who} must turn tokens into a SequenceMatrix or a list of (T, n_features) arrays")
+    if corpus.lengths.tolist() != lengths:
+        raise ValueError(f"{who} must keep the number of tokens of every sequence")
+    return corpus
+
+
 def _from_array(X: np.ndarray) -> SequenceMatrix:
     if X.dtype.kind not in "biuf":
         raise TypeError(f"X is an array of {X.dtype} with {X.ndim} dimensions; {_FORMS}")
@@ -183,6 +204,8 @@ def _kind(entry: Any, i: int) -> str:
         if entry.dtype.kind not in "biuf":
             raise TypeError(f"{where} is an array of {entry.dtype}; features must be real numbers")
         return "numbers"
+    if isinstance(entry, np.ndarray) and entry.ndim == 2 and entry.size and isinstance(entry.flat[0], Number):
+        return "numbers"
     if not isinstance(entry, Iterable):
         raise TypeError(f"{where} is a {type(entry).__name__}, but a sequence belongs there")
     tokens = list(entry)
@@ -217,7 +240,8 @@ def _stack(entries: list, kinds: list[str]) -> SequenceMatrix:
             width = (matrix.shape[1], i)
         matrices.append(matrix)
     lengths = [0 if m is None else m.shape[0] for m in matrices]
-    present = [m for m in matrices if m is not None and m.shape[1] == width[0]]
+    n_features = 0 if width is None else width[0]
+    present = [m for m in matrices if m is not None and m.shape[1] == n_features]
     if any(sp.issparse(m) for m in present):
         values = sp.vstack([sp.csr_array(m) for m in present], format="csr")
     else:
@@ -304,7 +328,8 @@ def check_labels(y: Any, lengths: np.ndarray, name: str = "y") -> list[list]:
     if len(labels) != len(lengths):
         i = min(len(labels), len(lengths))
         raise ValueError(
-            f"X has {len(lengths)} sequences but {name} has {len(labels)}: the first without a counterpart is number {i}"
+            f"X has {len(lengths)} sequences but {name} has {len(labels)}: "
+            f"the first without a counterpart is number {i}"
         )
     return labels
 
@@ -331,3 +356,32 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
             i = int(np.flatnonzero(wrong)[0])
             raise ValueError(f"sample_weight[{i}] is {weight[i]}, which is {what}")
     return weight
+
+
+def check_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, int, str]]]:
+    """Lists of (start, stop, type), one a sequence, each inside its sequence.
+
+    Raises
+    ------
+    TypeError
+        If `spans` is not one list a sequence.
+    ValueError
+        If a span is no such triple or not inside its sequence; it is named.
+    """
+    if isinstance(spans, (str, bytes, Mapping)) or not isinstance(spans, Iterable):
+        raise TypeError(f"spans must hold one list of (start, stop, type) a sequence, got {type(spans).__name__}")
+    spans = list(spans)
+    if len(spans) != len(lengths):
+        raise ValueError(f"X has {len(lengths)} sequences but spans has {len(spans)}")
+    out = []
+    for i, (own, length) in enumerate(zip(spans, lengths.tolist(), strict=True)):
+        checked = []
+        for k, span in enumerate(own):
+            shape = isinstance(span, (tuple, list)) and len(span) == 3 and isinstance(span[2], str)
+            if not shape or not all(isinstance(v, (int, np.integer)) for v in span[:2]):
+                raise ValueError(f"spans[{i}][{k}] is {span!r}, not (start, stop, type)")
+            if not 0 <= span[0] < span[1] <= length:
+                raise ValueError(f"spans[{i}][{k}] is {span!r}, which is not inside the {length} tokens of X[{i}]")
+            checked.append((int(span[0]), int(span[1]), span[2]))
+        out.append(checked)
+    return out

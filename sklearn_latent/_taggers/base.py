@@ -12,20 +12,24 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._decoding import Decoded, DecodeResult, label_nbest
+from .._decoding.spans import SpanReader
 from .._lattice import Lattice
 from .._scorers import Design
 from .._sequences import LabelSequences, SequenceMatrix
 from .._sequences.stream import TokenStream
 from .._sequences.validation import (
     as_corpus_or_stream,
+    as_features,
     check_finite,
     check_labels,
     check_n_features,
     check_sample_weight,
+    check_spans,
 )
 from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_by_tokens, one_blas_thread
 from ..exceptions import InexactDecodingWarning
-from .options import make_decoder
+from ..metrics import get_chunks
+from .options import check_scheme, make_decoder
 
 __all__ = ["SequenceTaggerMixin"]
 
@@ -194,6 +198,56 @@ class SequenceTaggerMixin:
             self._warn_inexact(unproven, len(corpus), self.max_search)
         return LabelSequences([pairs for pairs, _ in found])
 
+    def predict_spans(self, X, spans=None, *, scheme: str = "iob2", fixed=None) -> LabelSequences:
+        """Probability of chunks.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        spans : list of n lists of (start, stop, type), default=None
+            Chunks to look at, `stop` exclusive. None: those of the labels that the estimator's decoder finds.
+        scheme : {"io", "iob1", "iob2", "ioe1", "ioe2", "iobes", "bilou"}, default="iob2"
+            How labels spell chunks.
+        fixed : as in `predict`
+
+        Returns
+        -------
+        LabelSequences of lists of (start, stop, type, probability)
+            The probability that exactly this chunk with this type is among the chunks of the sequence, summed over all
+            label sequences that have it. Labels are read strictly: a stray I starts no chunk.
+
+        Raises
+        ------
+        ValueError
+            If a label of the model is no chunk tag of the scheme, or a span is not inside its sequence.
+        """
+        check_is_fitted(self)
+        reader = SpanReader(self.classes_.tolist(), check_scheme(scheme))
+        corpus = self._check_X(X)
+        if spans is None:
+            labels = self.decode(corpus, fixed=fixed).labels
+            wanted = [get_chunks(sequence, scheme=scheme, invalid="discard") for sequence in labels]
+        else:
+            wanted = check_spans(spans, corpus.lengths)
+        place = dict(zip(corpus.offsets[:-1][corpus.lengths > 0].tolist(), np.flatnonzero(corpus.lengths), strict=True))
+
+        def read(lattice: Lattice, rows: slice) -> list[list[tuple]]:
+            # Sequences of a block are told apart by their first row; empty ones have no chunk.
+            own = [place[rows.start + a] if a < b else None for a, b in lattice.ranges()]
+            asked = [wanted[i] if i is not None else [] for i in own]
+            found = reader.log_prob(lattice, asked)
+            return [
+                (i, [(*span, p) for span, p in zip(spans_, np.exp(values).tolist(), strict=True)])
+                for i, spans_, values in zip(own, asked, found, strict=True)
+            ]
+
+        out: list[list] = [[] for _ in range(len(corpus))]
+        for part in self._map_lattices(corpus, read, fixed, rows=True):
+            for i, entries in part:
+                if i is not None:
+                    out[i] = entries
+        return LabelSequences(out)
+
     def log_likelihood(self, X, y) -> np.ndarray:
         """log P(y_i | x_i) of each sequence.
 
@@ -265,8 +319,8 @@ class SequenceTaggerMixin:
                     f"pass a SequenceMatrix or a list of (T, {self.n_features_in_}) arrays"
                 )
             corpus = vectorizer.transform(raw)
-        if isinstance(raw, TokenStream):
-            raw.check_read(corpus.lengths, vectorizer)
+            lengths = raw.lengths.tolist() if isinstance(raw, TokenStream) else list(map(len, raw))
+            corpus = as_features(corpus, lengths, vectorizer)
         check_n_features(corpus, self.n_features_in_, type(self).__name__)
         check_finite(corpus)
         return corpus

@@ -19,13 +19,13 @@ from .._optim import Report, Result, minimize_lbfgs
 from .._scorers import Design, Pattern, Support
 from .._scorers.support import full_support, observed_support
 from .._sequences import LabelCodec, SequenceMatrix
-from .._sequences.labels import UNKNOWN
+from .._sequences.labels import UNKNOWN, flatten_labels
 from .._sequences.stream import TokenStream
-from .._sequences.validation import as_corpus_or_stream, check_finite, check_labels, check_sample_weight
+from .._sequences.validation import as_corpus_or_stream, as_features, check_finite, check_labels, check_sample_weight
 from .._threads import Workers, one_blas_thread
 from ..exceptions import ConvergenceWarning
 from .base import SequenceTaggerMixin
-from .model import LinearChainModel, check_size, edge_pattern
+from .model import LinearChainModel, check_size, edge_pattern, fits, latent_weights
 from .options import (
     DECODE_CONSTRAINTS,
     SCHEMES,
@@ -282,10 +282,10 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             labels = check_labels(y, lengths)
         weight = check_sample_weight(sample_weight, len(lengths))
         codec = LabelCodec.from_labels(labels)
-        corpus, vectorizer = self._vectorize(raw)
+        corpus, vectorizer = self._vectorize(raw, weight, lengths)
         check_finite(corpus)
 
-        kept = np.flatnonzero((weight > 0) & (lengths > 0))
+        kept = np.flatnonzero((weight > 0) & (corpus.lengths > 0))
         if len(kept) < len(lengths):
             used = [labels[i] for i in kept.tolist()]
             try:
@@ -299,7 +299,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         classes = codec.classes.tolist()
         weight = self._weighted(weight, classes, codes, matrix)
 
-        model, result = self._train(matrix, codes, weight, classes)
+        model, result = self._train(matrix, codes, weight, classes, kept)
         self.classes_ = codec.classes
         self.n_features_in_ = corpus.n_features
         self._feature_names = corpus._names
@@ -317,7 +317,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
                 f"L-BFGS did not converge in {result.n_iter} iterations: largest gradient entry "
                 f"{result.grad_norm:.3g}, tol={self.tol} ({result.message}); a larger max_iter or tol helps",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,  # through scikit-learn's wrapper of fit
             )
         return self
 
@@ -364,7 +364,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         ValueError
             If shapes don't agree or a weight is not finite.
         """
-        given = list(classes.tolist() if isinstance(classes, np.ndarray) else classes)
+        [given] = flatten_labels([classes], "classes")
         codec = LabelCodec.from_labels([given])
         if len(codec.classes) != len(given):
             raise ValueError("classes must be distinct")
@@ -392,6 +392,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         edge, features = None, np.empty(0, dtype=np.int64)
         params_of = {"coef": coef_weights}
         if edge_coef is not None:
+            edge_coef = sp.csr_array(edge_coef, dtype=np.float64)
             everything = tagger.edge_features is False and edge_coef.shape[0] == n_features
             names = None if feature_names is None else np.array(feature_names, dtype=object)
             features = edge_feature_indices(True if everything else tagger.edge_features, n_features, lambda: names)
@@ -483,20 +484,24 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             if getattr(self, name) != wanted:
                 raise NotImplementedError(f"{name}={getattr(self, name)!r} is not available yet; use {wanted!r}")
 
-    def _vectorize(self, raw: SequenceMatrix | list | TokenStream):
-        """Features of the corpus, and the vectorizer fitted on its tokens if it came as tokens."""
+    def _vectorize(self, raw: SequenceMatrix | list | TokenStream, weight: np.ndarray, lengths: np.ndarray):
+        """Features of the corpus, and the vectorizer fitted on its tokens if it came as tokens.
+
+        To the vectorizer, sequences of weight zero are empty ones: what only they have must leave no trace.
+        """
         if isinstance(raw, SequenceMatrix):
             return raw, None
+        tokens = (own if w > 0 else [] for own, w in zip(raw, weight.tolist(), strict=True))
+        if not isinstance(raw, TokenStream):
+            tokens = list(tokens)
         if self.vectorizer is None:
             from ..feature_extraction import SequenceDictVectorizer
 
             vectorizer = SequenceDictVectorizer()
         else:
             vectorizer = clone(self.vectorizer)
-        corpus = vectorizer.fit_transform(raw)
-        if isinstance(raw, TokenStream):
-            raw.check_read(corpus.lengths, vectorizer)
-        return corpus, vectorizer
+        corpus = vectorizer.fit_transform(tokens)
+        return as_features(corpus, np.where(weight > 0, lengths, 0).tolist(), vectorizer), vectorizer
 
     def _weighted(self, weight: np.ndarray, classes: list, codes: np.ndarray, matrix: SequenceMatrix) -> np.ndarray:
         """Sequence weights times the mean class weight of their tokens (unknown labels: 1)."""
@@ -507,27 +512,29 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         return weight * np.add.reduceat(per_token, matrix.offsets[:-1]) / matrix.lengths
 
     def _train(
-        self, matrix: SequenceMatrix, codes: np.ndarray, weight: np.ndarray, classes: list
+        self, matrix: SequenceMatrix, codes: np.ndarray, weight: np.ndarray, classes: list, numbers: np.ndarray
     ) -> tuple[LinearChainModel, Result]:
-        """Topology + linear scorer + optimiser, over sequences that all have tokens and weight."""
+        """Topology + linear scorer + optimiser, over sequences that all have tokens and weight.
+
+        `numbers`: each sequence's number in the user's X, for messages.
+        """
         moves, start_allowed, end_allowed = allowed_moves(self.constraints, classes)
         counts = latent_counts(self.n_latent, classes)
-        check_size(0, int(counts.sum()))
-        topology = latent_topology(counts, moves)
-        n_features, S = matrix.n_features, topology.n_states
+        n_features, S = matrix.n_features, int(counts.sum())
+        check_size(0, S)
         edge_only = np.zeros(n_features, dtype=bool) if matrix.edge_only is None else matrix.edge_only
         edges = edge_feature_indices(self.edge_features, n_features, lambda: matrix.feature_names)
         edges = np.union1d(edges, np.flatnonzero(edge_only)).astype(np.int64)
+        rules = {"edge_features": edges, "edge_only": edge_only}
+        self._check_weights(matrix, codes, counts, moves, rules)
+        topology = latent_topology(counts, moves)
         row_bytes = 8 * (S + (topology.n_arcs if len(edges) else 0))
         chunks = Chunk.cut(matrix.values, codes, matrix.offsets, weight, row_bytes)
-        rules = {
-            "edge_features": edges,
-            "edge_only": edge_only,
-            "start_allowed": _by_state(start_allowed, topology),
-            "end_allowed": _by_state(end_allowed, topology),
-        }
+        rules["start_allowed"], rules["end_allowed"] = (
+            _by_state(start_allowed, topology),
+            _by_state(end_allowed, topology),
+        )
         if self.support == "all":
-            check_size(n_features * S + len(edges) * topology.n_arcs + topology.n_arcs, S)
             support = full_support(topology, n_features, **rules)
         else:
             parts = [(chunk.design, chunk.codes, chunk.offsets) for chunk in chunks]
@@ -542,10 +549,28 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         check_size(objective.packing.size, S)
         with one_blas_thread(), Workers(self.n_jobs) as workers:
             if self.constraints is not None:
-                self._check_allowed(objective, chunks, workers, matrix)
+                i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
+                if i is not None:
+                    own = codes[matrix.offsets[i] : matrix.offsets[i + 1]]
+                    raise ValueError(_forbidden(own, int(numbers[i]), classes, moves, start_allowed, end_allowed))
             best = self._minimize(objective, chunks, workers)
         model.params = {name: value.copy() for name, value in objective.packing.views(best.x).items()}
         return model, best
+
+    def _check_weights(
+        self, matrix: SequenceMatrix, codes: np.ndarray, counts: np.ndarray, moves: np.ndarray | None, rules: dict
+    ) -> None:
+        """Refuse a model with too many weights before there is anything of their size."""
+        S, ones = int(counts.sum()), np.ones(len(counts), dtype=np.int64)
+        n_arcs = S * S if moves is None else int(counts @ moves @ counts)
+        most = matrix.n_features * S + (len(rules["edge_features"]) + 1) * n_arcs
+        if fits(most, S):
+            return
+        if self.support == "observed":
+            labels = latent_topology(ones, moves)
+            parts = [(Design(matrix.values), codes, matrix.offsets)]
+            most = latent_weights(labels, observed_support(labels, matrix.n_features, parts, **rules), counts)
+        check_size(most, S)
 
     def _minimize(self, objective: ChainObjective, chunks: list[Chunk], workers: Workers) -> Result:
         """Run the solver from each start and keep the best end."""
@@ -575,14 +600,25 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
                 break
         return best
 
-    def _check_allowed(
-        self, objective: ChainObjective, chunks: list[Chunk], workers: Workers, matrix: SequenceMatrix
-    ) -> None:
-        i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
-        if i is not None:
-            raise ValueError(
-                f"the constraints forbid the labels of training sequence {i} (of those with tokens and weight)"
-            )
+
+def _forbidden(codes: np.ndarray, i: int, classes: list, moves, start, end) -> str:
+    """Say where the constraints forbid the labels of training sequence `i`."""
+    label = [None if c < 0 else classes[c] for c in codes.tolist()]
+    last = len(codes) - 1
+    where = "the unknown labels can't be filled in"
+    for t, c in enumerate(codes.tolist()):
+        if c < 0:
+            continue
+        if t == 0 and start is not None and not start[c]:
+            where = f"y[{i}][0] is {label[0]!r}, which can't start a sequence"
+        elif t > 0 and codes[t - 1] >= 0 and not moves[codes[t - 1], c]:
+            where = f"y[{i}][{t}] is {label[t]!r}, which can't follow {label[t - 1]!r}"
+        elif t == last and end is not None and not end[c]:
+            where = f"y[{i}][{t}] is {label[t]!r}, which can't end a sequence"
+        else:
+            continue
+        break
+    return f"the constraints forbid the labels of y[{i}]: {where}"
 
 
 def _by_state(allowed: np.ndarray | None, topology: Topology) -> np.ndarray | None:
@@ -629,7 +665,6 @@ def _given_pattern(coef: np.ndarray | sp.csr_array, order: np.ndarray) -> tuple[
 def _given_edges(edge_coef, features: np.ndarray, n_features: int, topology: Topology, order: np.ndarray):
     """Pattern and weights of given edge weights, states reordered."""
     S = topology.n_states
-    edge_coef = sp.csr_array(edge_coef, dtype=np.float64)
     if edge_coef.shape != (len(features), S * S):
         raise ValueError(
             f"edge_coef must have shape ({len(features)}, {S * S}), a row for each of edge_features and a column "

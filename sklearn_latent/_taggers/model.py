@@ -13,7 +13,7 @@ from .._lattice import Topology
 from .._scorers import LinearScorer, Pattern, Support
 from ..exceptions import ModelTooLargeError
 
-__all__ = ["LinearChainModel", "check_size"]
+__all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights"]
 
 #: Weight-length vectors alive while L-BFGS runs: twice the history, and the current points and gradients.
 _TRAINING_VECTORS = 20
@@ -85,7 +85,21 @@ def edge_pattern(edge_coef: sp.csr_array, features: np.ndarray, n_features: int,
     return pattern, edge_coef.data[kept].astype(np.float64)
 
 
-def check_size(n_params: int, n_states: int, *, training: bool = True) -> None:
+def latent_weights(labels: Topology, support: Support, counts: np.ndarray) -> int:
+    """Weights of a model with `counts` states a label, from the support of its label-level model."""
+    total = int(counts[support.state.column].sum())
+    if support.edge is not None:
+        arc = support.edge.column
+        total += int((counts[labels.arc_source[arc]] * counts[labels.arc_target[arc]]).sum())
+    return total
+
+
+def fits(n_params: int, n_states: int) -> bool:
+    """Whether this machine's memory can hold the training of a model."""
+    return _training_bytes(n_params, n_states) <= _memory()
+
+
+def check_size(n_params: int, n_states: int) -> None:
     """Refuse a model that this machine can't hold, before anything is allocated.
 
     Raises
@@ -93,14 +107,22 @@ def check_size(n_params: int, n_states: int, *, training: bool = True) -> None:
     ModelTooLargeError
         With the estimated parameters and bytes, and what would shrink the model.
     """
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        memory = 1 << 40
-    n_bytes = 8 * n_params * (_TRAINING_VECTORS if training else 2) + 40 * n_states**2
-    if n_bytes > memory:
+    if not fits(n_params, n_states):
+        n_bytes, memory = _training_bytes(n_params, n_states), _memory()
         raise ModelTooLargeError(
             f"the model would have {n_params:,} parameters ({n_states:,} states) and training it takes about "
-            f"{n_bytes / 1e9:,.1f} GB, this machine has {memory / 1e9:,.1f} GB; support='observed', a smaller "
-            "n_latent, edge_features=False or on fewer features, and a vectorizer with a larger min_df make it smaller"
+            f"{n_bytes:,} bytes ({n_bytes / 1e9:,.1f} GB), this machine has {memory / 1e9:,.1f} GB; "
+            "support='observed', a smaller n_latent, edge_features=False or on fewer features, and a vectorizer with a "
+            "larger min_df make it smaller"
         )
+
+
+def _training_bytes(n_params: int, n_states: int) -> int:
+    return 8 * int(n_params) * _TRAINING_VECTORS + 40 * int(n_states) ** 2
+
+
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 40

@@ -19,11 +19,13 @@ from .._decoding import (
     ExactLDIDecoder,
     MarginalDecoder,
 )
+from ..metrics._chunks import SCHEMES as CHUNK_SCHEMES
 
 __all__ = [
     "DECODE_CONSTRAINTS",
     "SCHEMES",
     "allowed_moves",
+    "check_scheme",
     "class_weights",
     "edge_feature_indices",
     "latent_counts",
@@ -56,6 +58,18 @@ def make_decoder(options: dict[str, Any], labels: list, scheme: str | None) -> D
     if kind is BayesRiskDecoder:
         return BayesRiskDecoder(n_paths, options["mbr_metric"], max_search, labels=labels, scheme=scheme)
     return {BestPathDecoder: BestPathDecoder, MarginalDecoder: MarginalDecoder}[kind]()
+
+
+def check_scheme(scheme: Any) -> str:
+    """A labelling scheme by name.
+
+    Raises
+    ------
+    ValueError
+    """
+    if not isinstance(scheme, str) or scheme not in CHUNK_SCHEMES:
+        raise ValueError(f"scheme must be one of {', '.join(CHUNK_SCHEMES)}; got {scheme!r}")
+    return scheme
 
 
 def latent_counts(n_latent: int | Mapping, classes: list) -> np.ndarray:
@@ -162,6 +176,8 @@ def allowed_moves(
         if isinstance(pair, str) or not isinstance(pair, Collection) or len(pair) != 2:
             raise ValueError(f"constraints must hold (from, to) label pairs, got {pair!r}")
         a, b = pair
+        if a is None and b is None:  # the empty sequence, which is always allowed
+            continue
         names_start |= a is None
         names_end |= b is None
         if a is None and b in code:

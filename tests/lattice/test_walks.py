@@ -81,7 +81,7 @@ def walk_exact(batch: Batch, clamp=None, *, masses: bool = True) -> Walked:
         out.state_mass,
         out.arc_mass,
         out.log_sum,
-        np.full((1, (longest + 3) * top.n_states), np.nan),
+        np.full((1, (2 * longest + 1) * top.n_states), np.nan),
     )
     return out
 

@@ -222,14 +222,14 @@ def test_mbr_token_accuracy_over_all_sequences_is_bmp(rng):
 def test_mbr_on_labels_that_are_no_chunks(rng):
     tagger = random_tagger(rng, decoder="mbr")
     for call in (tagger.predict, tagger.decode):
-        with pytest.raises(ValueError, match="'a'.*token_accuracy"):
+        with pytest.raises(ValueError, match=r"'a'.*token_accuracy"):
             call(random_inputs(rng, [2]))
     assert len(tagger.set_params(mbr_metric="token_accuracy").predict(random_inputs(rng, [2]))) == 1
 
 
 def test_mbr_metric_that_is_no_number(rng):
     tagger = random_tagger(rng)
-    with pytest.raises(ValueError, match="mbr_metric.*nan"):
+    with pytest.raises(ValueError, match=r"mbr_metric.*nan"):
         tagger.decode(random_inputs(rng, [2]), "mbr", mbr_metric=lambda y, ref: float("nan"))
 
 
@@ -267,9 +267,9 @@ def test_options_of_the_wrong_value(rng, options):
 
 def test_unknown_decoder(rng):
     tagger = random_tagger(rng)
-    with pytest.raises(ValueError, match="'decoder' parameter.*ldi_exact"):
+    with pytest.raises(ValueError, match=r"'decoder' parameter.*ldi_exact"):
         tagger.decode(random_inputs(rng, [2]), "viterbi")
-    with pytest.raises(ValueError, match="'decoder' parameter.*ldi_exact"):
+    with pytest.raises(ValueError, match=r"'decoder' parameter.*ldi_exact"):
         tagger.set_params(decoder="viterbi").predict(random_inputs(rng, [2]))
 
 
