@@ -140,14 +140,14 @@ class SequenceDictVectorizer(SequenceTransformer, auto_wrap_output_keys=None):
         features = DictFeatures()
         entries = read_corpus(X, features, learn=True, largest=float(np.finfo(dtype).max))
         n_seen = features.count()
-        number = np.arange(n_seen)
+        number = np.arange(n_seen, dtype=np.int32)
         if self.sort:
             number[features.in_order_of_names(self.separator)] = np.arange(n_seen)
         values = stacked(entries, number, n_seen, dtype)
         if self.min_df > 1:
             # Zeros and repeated strings are one entry each here, so entries are tokens.
             kept = np.flatnonzero(np.bincount(values.indices, minlength=n_seen) >= self.min_df)
-            again = np.full(n_seen + 1, -1)
+            again = np.full(n_seen + 1, -1, dtype=np.int32)
             again[kept] = np.arange(len(kept))
             number, values = again[number], values[:, kept]
         self.features_ = features.renumbered(number.tolist())
@@ -231,7 +231,7 @@ def stacked(
 
     `number` gives the column of each feature; None: they are columns already. `sign` is a factor of each feature.
     """
-    columns = np.asarray(entries.columns, dtype=np.int64)
+    columns = np.asarray(entries.columns, dtype=np.int32)
     values = np.ones(len(columns), dtype=dtype)
     values[np.array(entries.odd_at, dtype=np.int64)] = entries.odd_values
     ends = np.array(entries.ends, dtype=np.int64)
@@ -242,8 +242,8 @@ def stacked(
         values *= sign[columns]
     if number is not None:
         columns = number[columns]
-    if max(len(columns), n_features, len(ends)) < 2**31 - 1:
-        columns, ends = columns.astype(np.int32), ends.astype(np.int32)
+    kind = np.int32 if max(len(columns), n_features, len(ends)) < 2**31 - 1 else np.int64
+    columns, ends = columns.astype(kind, copy=False), ends.astype(kind)
     X = sp.csr_array((values, columns, ends), shape=(len(ends) - 1, n_features))
     X.sum_duplicates()
     return X

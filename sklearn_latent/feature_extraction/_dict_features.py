@@ -142,7 +142,7 @@ class Entries:
 
     lengths: array = field(default_factory=lambda: array("q"))
     ends: array = field(default_factory=lambda: array("q", [0]))
-    columns: array = field(default_factory=lambda: array("q"))
+    columns: array = field(default_factory=lambda: array("i"))
     odd_at: array = field(default_factory=lambda: array("q"))
     odd_values: array = field(default_factory=lambda: array("d"))
 

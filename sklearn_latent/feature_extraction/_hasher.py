@@ -125,7 +125,7 @@ class SequenceFeatureHasher(SequenceTransformer, auto_wrap_output_keys=None):
         for features, entries in read_blocks(X, largest=float(np.finfo(dtype).max), max_tokens=BLOCK_TOKENS):
             hashes = _hashes(features, self.separator)
             sign = np.where(hashes < 0, -1.0, 1.0).astype(dtype) if self.alternate_sign else None
-            part = stacked(entries, np.abs(hashes) % n_features, n_features, dtype, sign)
+            part = stacked(entries, (np.abs(hashes) % n_features).astype(np.int32), n_features, dtype, sign)
             part.eliminate_zeros()
             parts.append(part)
             lengths.extend(entries.lengths)
