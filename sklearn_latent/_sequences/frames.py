@@ -24,10 +24,12 @@ def column_names(frame: Any, names: Any, what: str) -> list:
     Raises
     ------
     TypeError
-        If `frame` is no data frame.
+        If `frame` is no data frame, or a lazy one.
     ValueError
         If there is no name, or one is not a column or is several columns.
     """
+    if hasattr(frame, "collect") and not hasattr(frame, "to_numpy"):
+        raise TypeError("the frame is lazy: pass frame.collect()")
     if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__"):
         raise TypeError(f"a pandas or polars data frame was expected, got {type(frame).__name__}")
     columns = list(frame.columns)
@@ -84,8 +86,6 @@ def value_column(frame: Any, name: Any) -> np.ndarray:
 
     Raises
     ------
-    TypeError
-        If the frame is lazy.
     ValueError
         If a value is missing (None, NaN, NA, NaT); names the rows.
     """
@@ -147,8 +147,6 @@ def _refuse(name: Any, why: str):
 
 
 def _array(frame: Any, name: Any) -> np.ndarray:
-    if hasattr(frame, "collect") and not hasattr(frame, "to_numpy"):
-        raise TypeError("the frame is lazy: pass frame.collect()")
     return np.asarray(frame[name].to_numpy())
 
 

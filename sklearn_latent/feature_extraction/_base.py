@@ -56,14 +56,14 @@ class NumericTransformer(SequenceTransformer, auto_wrap_output_keys=None):
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """Names of the features at fit, (n_features_in_,), where known; built on access."""
+        """Names of the features at fit, (n_features,), where known; built on access."""
         names = getattr(self, "_feature_names", None)
         if names is None:
             raise AttributeError(f"{type(self).__name__} has no feature names")
         return given_names(names, self.n_features_in_)
 
     def _names_in(self, input_features) -> np.ndarray:
-        """Names of the input, (n_features_in_,), as scikit-learn judges `input_features`."""
+        """Names of the input, (n_features,), as scikit-learn judges `input_features`."""
         known = getattr(self, "_feature_names", None)
         if input_features is None:
             return given_names(known, self.n_features_in_)

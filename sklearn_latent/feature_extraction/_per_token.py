@@ -40,7 +40,7 @@ class PerToken(NumericTransformer, auto_wrap_output_keys=None):
         The fitted clone.
     n_features_in_ : int
         Number of features of a token.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (n_features,)
         Their names, if the input had some.
     n_columns_ : int
         Number of features that the transformer gives.
@@ -55,8 +55,8 @@ class PerToken(NumericTransformer, auto_wrap_output_keys=None):
 
     Notes
     -----
-    Labels given to `fit` are stacked too. A transformer that needs labels, such as `SelectKBest`, is fitted on the
-    tokens whose label is known; one that needs none is fitted on all tokens, and sees labels only if all are known.
+    Labels given to `fit` are stacked too, for transformers such as `SelectKBest`. Tokens whose label is unknown are
+    then left out of fitting; without labels all tokens take part.
 
     Marks `edge_only` are kept by transformers that select columns or treat them one by one, and lost with others.
 
@@ -133,7 +133,7 @@ class PerToken(NumericTransformer, auto_wrap_output_keys=None):
 
         Parameters
         ----------
-        input_features : None or array-like of str of shape (n_features_in_,), default=None
+        input_features : None or array-like of str of shape (n_features,), default=None
             Names of the input; None: those known from `fit`, or x0, x1, ...
 
         Returns
@@ -148,17 +148,15 @@ class PerToken(NumericTransformer, auto_wrap_output_keys=None):
         corpus = numeric_corpus(X, type(self).__name__)
         inner = clone(self.transformer)
         _check_numbers(corpus, inner)
-        values, labels = corpus.values, None
-        needed = get_tags(inner).target_tags.required
+        values, labels = corpus.values, ()
         if y is not None:
-            values, labels = _labelled(corpus, y, needed)
+            values, labels = _labelled(corpus, y)
         if values.shape[0] == 0:
-            raise ValueError(f"X has no token {'with a label ' if labels is not None else ''}to fit a transformer on")
-        out = None
+            raise ValueError(f"X has no token {'with a label ' if labels else ''}to fit a transformer on")
         if transform and values is corpus.values and hasattr(inner, "fit_transform"):
-            out = self._call(inner.fit_transform, values, labels)
+            out = self._call(inner.fit_transform, values, *labels)
         else:
-            self._call(inner.fit, values, labels)
+            self._call(inner.fit, values, *labels)
             out = self._call(inner.transform, corpus.values if transform else values[:1])
         out = _as_values(out)
         self._learn(corpus)
@@ -201,17 +199,19 @@ class _InnerNames:
         return np.asarray(self.transformer.get_feature_names_out(names), dtype=object)
 
 
-def _labelled(corpus: SequenceMatrix, y, needed: bool):
-    """Rows to fit on and their stacked labels; None for the labels if they are neither needed nor complete."""
+def _labelled(corpus: SequenceMatrix, y):
+    """Rows to fit on, and a tuple of their stacked labels: the tokens whose label is known.
+
+    Whether a transformer needs labels can't be asked (`SelectKBest` has neither the tag nor an argument without
+    default), so all are treated alike.
+    """
     labels = check_labels(y, corpus.lengths)
     if corpus.n_tokens == 0:
-        return corpus.values, None
+        return corpus.values, ()
     codec = LabelCodec.from_labels(labels)
     codes = codec.encode(labels)
     known = codes != UNKNOWN
-    if known.all():
-        return corpus.values, codec.classes[codes]
-    return (corpus.values[known], codec.classes[codes[known]]) if needed else (corpus.values, None)
+    return (corpus.values if known.all() else corpus.values[known]), (codec.classes[codes[known]],)
 
 
 def _check_numbers(corpus: SequenceMatrix, transformer) -> None:

@@ -14,7 +14,7 @@ from .._compat import _BaseComposition, _fit_context
 from .._sequences import SequenceMatrix
 from .._sequences.stream import TokenStream
 from .._sequences.validation import as_corpus, check_n_features
-from ._base import NumericTransformer, SequenceTransformer, given_names
+from ._base import NumericTransformer, SequenceTransformer, given_names, numeric_corpus
 from ._corpus import shorten
 
 __all__ = ["SequenceUnion"]
@@ -248,7 +248,7 @@ class _Identity(NumericTransformer, auto_wrap_output_keys=None):
 
     def fit(self, X, y=None):
         """Learn width and names."""
-        self._learn(as_corpus(X) if isinstance(as_corpus(X), SequenceMatrix) else SequenceMatrix(np.zeros((0, 0)), []))
+        self._learn(numeric_corpus(X, "'passthrough'"))
         return self
 
     def transform(self, X):

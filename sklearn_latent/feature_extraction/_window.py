@@ -38,7 +38,7 @@ class Window(NumericTransformer, auto_wrap_output_keys=None):
     ----------
     n_features_in_ : int
         Number of features of a token.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (n_features,)
         Their names, if the input had some.
     window_ : tuple of int
         `before` and `after` at fit.
@@ -74,8 +74,8 @@ class Window(NumericTransformer, auto_wrap_output_keys=None):
     """
 
     _parameter_constraints: dict = {
-        "before": [Interval(Integral, 0, None, closed="left")],
-        "after": [Interval(Integral, 0, None, closed="left")],
+        "before": [Interval(Integral, 0, 2**31 - 1, closed="both")],
+        "after": [Interval(Integral, 0, 2**31 - 1, closed="both")],
     }
 
     def __init__(self, before=1, after=1):
@@ -135,7 +135,7 @@ class Window(NumericTransformer, auto_wrap_output_keys=None):
 
         Parameters
         ----------
-        input_features : None or array-like of str of shape (n_features_in_,), default=None
+        input_features : None or array-like of str of shape (n_features,), default=None
             Names of the input; None: those known from `fit`, or x0, x1, ...
 
         Returns

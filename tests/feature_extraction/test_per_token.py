@@ -8,11 +8,12 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
+from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold, f_classif
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler, TargetEncoder
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
 from sklearn_latent import LatentCRFTagger, SequenceMatrix
@@ -78,19 +79,32 @@ def test_unknown_labels():
     expected = clone(inner).fit(corpus.values[known], flat).scores_
     np.testing.assert_allclose(outer.transformer_.scores_, expected)
     assert outer.fit_transform(corpus, y).n_tokens == 10
-    # What needs no label sees all tokens.
     scaled = PerToken(StandardScaler()).fit(corpus, y).transformer_
+    np.testing.assert_allclose(scaled.mean_, corpus.values[known].mean(axis=0))
+    scaled = PerToken(StandardScaler()).fit(corpus).transformer_
     np.testing.assert_allclose(scaled.mean_, corpus.values.mean(axis=0))
     assert Pipeline([("s", PerToken(StandardScaler())), ("t", LatentCRFTagger(max_iter=3, tol=1e9))]).fit(corpus, y)
 
 
-def test_cross_fitted_encoders_use_fit_transform():
-    corpus = SequenceMatrix(np.tile([[0.0], [1.0]], (10, 1)), [12, 8])
-    y = [["a", "b"] * 6, ["b", "a"] * 4]
-    encoder = TargetEncoder(random_state=0, cv=2)
-    flat = np.concatenate(y)
-    found = PerToken(encoder).fit_transform(corpus, y)
-    np.testing.assert_allclose(found.values, clone(encoder).fit_transform(corpus.values, flat))
+class CrossFitted(TransformerMixin, BaseEstimator):
+    """As scikit-learn's `TargetEncoder`: training rows are transformed in another way."""
+
+    def fit(self, X, y):
+        self.y_ = y
+        return self
+
+    def fit_transform(self, X, y):
+        return self.fit(X, y).transform(X) + (y == "b")[:, None]
+
+    def transform(self, X):
+        return X + len(self.y_)
+
+
+def test_cross_fitting_is_kept():
+    corpus = SequenceMatrix(np.zeros((3, 1)), [2, 1])
+    outer = PerToken(CrossFitted())
+    assert outer.fit_transform(corpus, [["a", "b"], ["b"]]).values.tolist() == [[3], [4], [4]]
+    assert outer.transform(corpus).values.tolist() == [[3], [3], [3]]
 
 
 def test_labels_are_checked():
@@ -153,7 +167,7 @@ class Halving(TransformerMixin, BaseEstimator):
 def test_bad_input():
     with pytest.raises(TypeError, match="PerToken takes numbers"):
         PerToken(StandardScaler()).fit([["a"]])
-    with pytest.raises(ValueError, match="3 features.*fitted with 4"):
+    with pytest.raises(ValueError, match=r"3 features.*fitted with 4"):
         PerToken(StandardScaler()).fit(numbers()).transform([np.eye(3)])
     with pytest.raises(ValueError, match="Halving gave 5 rows for 10 tokens"):
         PerToken(Halving()).fit_transform(numbers())
@@ -195,3 +209,16 @@ def test_grid_search():
     search = GridSearchCV(pipeline, {"best__transformer__k": [1, 4]}, cv=3, scoring=None).fit(corpus, y)
     assert search.best_estimator_.predict(corpus).__class__.__name__ == "LabelSequences"
     assert search.score(corpus, y) == 1.0
+
+
+@pytest.mark.parametrize(
+    "inner", [make_pipeline(StandardScaler(), SelectKBest(k=2)), SelectFromModel(LogisticRegression()), CrossFitted()]
+)
+def test_whatever_is_inside_sees_only_tokens_with_a_label(inner):
+    corpus, y = numbers(), labels()
+    y[0][1] = None
+    known = np.r_[0, 2:10]
+    outer = PerToken(inner).fit(corpus, [[None if v is None else "ab"[v] for v in own] for own in y])
+    flat = np.array(["ab"[v] for own in y for v in own if v is not None])
+    expected = clone(inner).fit(corpus.values[known], flat).transform(corpus.values)
+    np.testing.assert_allclose(outer.transform(corpus).values, expected)

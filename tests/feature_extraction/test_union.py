@@ -157,7 +157,7 @@ def test_foreign_transformers_may_give_lists_of_arrays():
     arrays = [np.ones((len(words), 2)) for words in WORDS]
     both = SequenceUnion([("here", TemplateVectorizer(["%x[0,0]"])), ("foreign", Broken(arrays))]).fit(WORDS)
     assert both.transform(WORDS).n_features == 9
-    with pytest.raises(AttributeError, match="'foreign'.*no get_feature_names_out"):
+    with pytest.raises(AttributeError, match=r"'foreign'.*no get_feature_names_out"):
         both.get_feature_names_out()
 
 

@@ -119,7 +119,7 @@ def test_bad_input():
             Window().fit(X)
     with pytest.raises(TypeError, match=r"pass \[X\]"):
         Window().fit(np.eye(2))
-    with pytest.raises(ValueError, match="3 features.*fitted with 2"):
+    with pytest.raises(ValueError, match=r"3 features.*fitted with 2"):
         Window().fit([np.eye(2)]).transform([np.eye(3)])
     bad = np.zeros((4, 2))
     bad[3, 1] = np.nan
