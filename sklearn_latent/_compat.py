@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils.metaestimators import _BaseComposition
 
 __all__ = [
     "HasMethods",
@@ -17,6 +18,7 @@ __all__ = [
     "InvalidParameterError",
     "Options",
     "StrOptions",
+    "_BaseComposition",
     "_fit_context",
     "validate_parameter_constraints",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .frames import column_names, group_lengths, value_column
 from .matrix import sequence_indices
 
 __all__ = ["FOREIGN", "UNKNOWN", "LabelCodec", "LabelSequences", "flatten_labels"]
@@ -35,6 +36,47 @@ class LabelSequences(list):
     >>> y[np.array([False, True])]
     [['O', 'O']]
     """
+
+    @classmethod
+    def from_frame(cls, frame, group, label) -> LabelSequences:
+        """Cut a column of labels into sequences.
+
+        Parameters
+        ----------
+        frame : pandas or polars data frame of n_tokens rows
+            One row a token, in the order of the text.
+        group : name or list of names
+            Rows with equal values in these columns are one sequence, as in `SequenceMatrix.from_frame`.
+        label : name
+            The column of labels.
+
+        Returns
+        -------
+        LabelSequences
+            One list of Python scalars a sequence.
+
+        Raises
+        ------
+        TypeError
+            If `frame` is no data frame.
+        ValueError
+            If a column is not there, a label is missing, or a group comes again after another one. The message names
+            the rows, counted from 0.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn_latent import LabelSequences
+        >>> frame = pd.DataFrame({"song": ["a", "a", "b"], "chord": ["C", "G", "C"]})
+        >>> LabelSequences.from_frame(frame, "song", "chord")
+        [['C', 'G'], ['C']]
+        """
+        names = column_names(frame, label, "label")
+        if len(names) != 1:
+            raise ValueError(f"label must name one column, got {names!r}")
+        labels = value_column(frame, names[0]).tolist()
+        ends = np.cumsum(group_lengths(frame, group)).tolist()
+        return cls([labels[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)] if ends else [])
 
     def __getitem__(self, key):
         """Return an entry for an int, `LabelSequences` for a slice, an index array or a mask."""
@@ -156,7 +198,8 @@ def flatten_labels(y: Iterable, name: str = "y") -> list[list]:
         )
     if hasattr(y, "columns") and hasattr(y, "shape"):
         raise TypeError(
-            f"{name} is a data frame; one list of labels a sequence is expected, such as [['B', 'I'], ['O']]"
+            f"{name} is a data frame; one list of labels a sequence is expected, such as [['B', 'I'], ['O']], "
+            "which LabelSequences.from_frame makes"
         )
     return [_label_list(labels, i, name) for i, labels in enumerate(y)]
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from .frames import group_lengths, numeric_columns
+
 __all__ = ["SequenceMatrix"]
 
 
@@ -222,6 +224,49 @@ class SequenceMatrix:
                 [np.zeros(b.n_features, dtype=bool) if b.edge_only is None else b.edge_only for b in blocks]
             )
         return SequenceMatrix(values, blocks[0].lengths, feature_names=names, edge_only=marks)
+
+    @classmethod
+    def from_frame(cls, frame, group, features) -> SequenceMatrix:
+        """Cut the rows of a data frame into sequences.
+
+        Parameters
+        ----------
+        frame : pandas or polars data frame of n_tokens rows
+            One row a token, in the order of the text.
+        group : name or list of names
+            Rows with equal values in these columns are one sequence. They have to stand together; sequences come in
+            the order of the rows.
+        features : name or list of names
+            Columns of numbers or bools.
+
+        Returns
+        -------
+        SequenceMatrix
+            Of dense values (n_tokens, n_features), with the names of the columns.
+
+        Raises
+        ------
+        TypeError
+            If `frame` is no data frame, or a column holds no numbers.
+        ValueError
+            If a column is not there, a value is missing or infinite, or a group comes again after another one. The
+            message names the column and the rows, counted from 0.
+
+        See Also
+        --------
+        LabelSequences.from_frame : For the labels.
+        sklearn_latent.feature_extraction.sequences_from_frame : For columns of text.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn_latent import SequenceMatrix
+        >>> frame = pd.DataFrame({"song": ["a", "a", "b"], "pitch": [60, 62, 55], "length": [1.0, 0.5, 2.0]})
+        >>> SequenceMatrix.from_frame(frame, "song", ["pitch", "length"])[0].tolist()
+        [[60.0, 1.0], [62.0, 0.5]]
+        """
+        values, names = numeric_columns(frame, features)
+        return cls(values, group_lengths(frame, group), feature_names=names)
 
     def _check(self) -> None:
         """State the invariants; for tests."""

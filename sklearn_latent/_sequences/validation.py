@@ -7,7 +7,7 @@ tokens; every accepted form of y becomes a list of lists of labels. Errors name 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Number
 from typing import Any
 
@@ -16,9 +16,11 @@ import scipy.sparse as sp
 
 from .labels import LabelSequences, flatten_labels
 from .matrix import SequenceMatrix
+from .stream import TokenStream
 
 __all__ = [
     "as_corpus",
+    "as_corpus_or_stream",
     "as_features",
     "check_finite",
     "check_labels",
@@ -83,6 +85,53 @@ def as_corpus(X: Any) -> SequenceMatrix | list[list]:
     return _from_list(list(X))
 
 
+def as_corpus_or_stream(X: Any, stream: bool = True) -> SequenceMatrix | list[list] | TokenStream:
+    """As `as_corpus`, but an iterator over sequences of tokens becomes a stream, so that not all have to be held.
+
+    Parameters
+    ----------
+    X : as for `as_corpus`
+    stream : bool
+        Whether who makes features of the tokens reads them just once; if not, a list.
+
+    Returns
+    -------
+    SequenceMatrix, list of list, or TokenStream
+    """
+    if not (stream and isinstance(X, Iterator)):
+        return as_corpus(X)
+    head = []
+    for entry in X:
+        entry = _materialised(entry)
+        head.append(entry)
+        kind = _kind(entry, len(head) - 1)
+        if kind == "numbers":
+            return _from_list([*head, *X])
+        if kind == "tokens":
+            return TokenStream(head, X, _as_tokens)
+    return _from_list(head)
+
+
+def _as_tokens(entry: Any, i: int, first: int) -> list:
+    """Entry `i` of a stream as a list of tokens; entry `first` was the first that had some."""
+    entry = _materialised(entry)
+    if _kind(entry, i) == "numbers":
+        raise TypeError(f"X mixes kinds of sequences: X[{first}] is a sequence of tokens, X[{i}] of numbers")
+    return list(entry)
+
+
+def _materialised(entry: Any) -> Any:
+    """Turn a sequence that is some iterable into a list; leave arrays, frames, and what is no sequence."""
+    if (
+        isinstance(entry, Iterable)
+        and not isinstance(entry, (str, bytes, Mapping, list, tuple, np.ndarray))
+        and not sp.issparse(entry)
+        and not hasattr(entry, "__array__")
+    ):
+        return list(entry)
+    return entry
+
+
 def as_features(X: Any, lengths: list[int], vectorizer: Any) -> SequenceMatrix:
     """Judge what a vectorizer made of tokens: a `SequenceMatrix` over the same sequences, or what stands for one.
 
@@ -115,13 +164,7 @@ def _from_array(X: np.ndarray) -> SequenceMatrix:
 def _from_list(entries: list) -> SequenceMatrix | list[list]:
     kinds: list[str] = []
     for i, entry in enumerate(entries):
-        if (
-            isinstance(entry, Iterable)
-            and not isinstance(entry, (str, bytes, Mapping, list, tuple, np.ndarray))
-            and not sp.issparse(entry)
-            and not hasattr(entry, "__array__")
-        ):
-            entries[i] = entry = list(entry)
+        entries[i] = entry = _materialised(entry)
         kinds.append(_kind(entry, i))
     found = {kind: i for i, kind in reversed(list(enumerate(kinds))) if kind != "empty"}
     if len(found) > 1:

@@ -16,8 +16,9 @@ from .._decoding.spans import SpanReader
 from .._lattice import Lattice
 from .._scorers import Design
 from .._sequences import LabelSequences, SequenceMatrix
+from .._sequences.stream import TokenStream
 from .._sequences.validation import (
-    as_corpus,
+    as_corpus_or_stream,
     as_features,
     check_finite,
     check_labels,
@@ -308,17 +309,19 @@ class SequenceTaggerMixin:
     def _check_X(self, X) -> SequenceMatrix:
         """Whatever the user passes, as checked features of the width known from `fit`."""
         check_is_fitted(self)
-        corpus = as_corpus(X)
-        if isinstance(corpus, list):
-            if not any(corpus):
-                return SequenceMatrix(np.zeros((0, self.n_features_in_)), np.zeros(len(corpus), dtype=np.int64))
-            vectorizer = getattr(self, "vectorizer_", None)
+        vectorizer = getattr(self, "vectorizer_", None)
+        raw = corpus = as_corpus_or_stream(X, stream=getattr(vectorizer, "_reads_once", False))
+        if isinstance(raw, list) and not any(raw):
+            return SequenceMatrix(np.zeros((0, self.n_features_in_)), np.zeros(len(raw), dtype=np.int64))
+        if not isinstance(raw, SequenceMatrix):
             if vectorizer is None:
                 raise TypeError(
                     f"X holds tokens, but this {type(self).__name__} was fitted on numbers: "
                     f"pass a SequenceMatrix or a list of (T, {self.n_features_in_}) arrays"
                 )
-            corpus = as_features(vectorizer.transform(corpus), [len(tokens) for tokens in corpus], vectorizer)
+            corpus = vectorizer.transform(raw)
+            lengths = raw.lengths.tolist() if isinstance(raw, TokenStream) else list(map(len, raw))
+            corpus = as_features(corpus, lengths, vectorizer)
         check_n_features(corpus, self.n_features_in_, type(self).__name__)
         check_finite(corpus)
         return corpus

@@ -19,7 +19,8 @@ from .._objective import Packing
 from .._scorers import Pattern, Support
 from .._sequences import LabelCodec, SequenceMatrix
 from .._sequences.labels import UNKNOWN, flatten_labels
-from .._sequences.validation import as_corpus, as_features, check_finite, check_labels, check_sample_weight
+from .._sequences.stream import TokenStream
+from .._sequences.validation import as_corpus_or_stream, as_features, check_finite, check_labels, check_sample_weight
 from ..exceptions import ConvergenceWarning
 from .base import SequenceTaggerMixin
 from .model import LinearChainModel, edge_pattern
@@ -281,12 +282,10 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         ModelTooLargeError
             If the weights can't be held in memory.
         """
-        raw = as_corpus(X)
-        lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array([len(s) for s in raw], dtype=np.int64)
-        labels = check_labels(y, lengths)
+        raw, lengths, labels = self._read(X, y, stream=True)
         weight = check_sample_weight(sample_weight, len(lengths))
         codec = LabelCodec.from_labels(labels)
-        corpus, vectorizer = self._vectorize(raw, weight)
+        corpus, vectorizer = self._vectorize(raw, weight, lengths)
         check_finite(corpus)
 
         kept = np.flatnonzero((weight > 0) & (corpus.lengths > 0))
@@ -357,14 +356,12 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             raise ValueError("partial_fit needs support='all': what later data show can't be known now")
         if self.class_weight == "balanced":
             raise ValueError("partial_fit can't balance classes it has not seen; give class_weight as a dict")
-        raw = as_corpus(X)
-        lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array([len(s) for s in raw], dtype=np.int64)
-        labels = check_labels(y, lengths)
+        raw, lengths, labels = self._read(X, y, stream=False)
         weight = check_sample_weight(sample_weight, len(lengths))
         first = not hasattr(self, "_model")
         if first:
             codec = LabelCodec.from_labels(labels if classes is None else [_plain_labels(classes)])
-            corpus, vectorizer = self._vectorize(raw, weight)
+            corpus, vectorizer = self._vectorize(raw, weight, lengths)
             check_finite(corpus)
         else:
             codec, corpus, vectorizer = (
@@ -616,21 +613,34 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         self.loss_curve_.append(float(result.objective))
         self.objective_ = float(result.objective)
 
-    def _vectorize(self, raw: SequenceMatrix | list, weight: np.ndarray):
+    def _read(self, X, y, *, stream: bool) -> tuple[SequenceMatrix | list | TokenStream, np.ndarray, list[list]]:
+        """Training data as a corpus or a stream of tokens, the lengths of its sequences, and their labels."""
+        stream = stream and (self.vectorizer is None or getattr(self.vectorizer, "_reads_once", False))
+        raw = as_corpus_or_stream(X, stream=stream)
+        if isinstance(raw, TokenStream):
+            labels = raw.expect(y)
+            return raw, np.array([len(own) for own in labels], dtype=np.int64), labels
+        lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array(list(map(len, raw)), dtype=np.int64)
+        return raw, lengths, check_labels(y, lengths)
+
+    def _vectorize(self, raw: SequenceMatrix | list | TokenStream, weight: np.ndarray, lengths: np.ndarray):
         """Features of the corpus, and the vectorizer fitted on its tokens if it came as tokens.
 
         To the vectorizer, sequences of weight zero are empty ones: what only they have must leave no trace.
         """
         if isinstance(raw, SequenceMatrix):
             return raw, None
-        raw = [tokens if w > 0 else [] for tokens, w in zip(raw, weight.tolist(), strict=True)]
+        tokens = (own if w > 0 else [] for own, w in zip(raw, weight.tolist(), strict=True))
+        if not isinstance(raw, TokenStream):
+            tokens = list(tokens)
         if self.vectorizer is None:
             from ..feature_extraction import SequenceDictVectorizer
 
             vectorizer = SequenceDictVectorizer()
         else:
             vectorizer = clone(self.vectorizer)
-        return as_features(vectorizer.fit_transform(raw), [len(tokens) for tokens in raw], vectorizer), vectorizer
+        corpus = vectorizer.fit_transform(tokens)
+        return as_features(corpus, np.where(weight > 0, lengths, 0).tolist(), vectorizer), vectorizer
 
     def _weighted(self, weight: np.ndarray, classes: list, codes: np.ndarray, matrix: SequenceMatrix) -> np.ndarray:
         """Sequence weights times the mean class weight of their tokens (unknown labels: 1)."""

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From tokens to a `SequenceMatrix`.
+"""From tokens to a `SequenceMatrix`, and from one `SequenceMatrix` to another.
 
 ::
 
+    data frames ──► sequences_from_frame ──► tokens
+                    (_frames.py)
     dicts, lists of strings ──► SequenceDictVectorizer ──┐
                                 (_dict.py)               │
+                            ──► SequenceFeatureHasher ───┤
+                                (_hasher.py)             │
     raw tokens: str, tuples,                             ├──► SequenceMatrix (CSR)
     dicts of columns ─────────► TemplateVectorizer ──────┘
                                 (_templates.py)
@@ -12,10 +16,27 @@
                                   │ _columns.py           strings to ids, affixes, shapes
                                   └ _template_table.py    ids to columns ──► _template_kernels.pyx
 
-`_corpus.py` walks the sequences of a corpus for both and words the errors.
+    numbers ──► Window (_window.py), PerToken (_per_token.py) ──► SequenceMatrix
+    anything ──► SequenceUnion (_union.py) of the above ──► SequenceMatrix
+
+`_dict_features.py` reads dicts for both of their vectorizers, `_corpus.py` walks the sequences of token corpora and
+words the errors, and `_base.py` has what all transformers share.
 """
 
 from ._dict import SequenceDictVectorizer
+from ._frames import sequences_from_frame
+from ._hasher import SequenceFeatureHasher
+from ._per_token import PerToken
 from ._templates import TemplateVectorizer
+from ._union import SequenceUnion
+from ._window import Window
 
-__all__ = ["SequenceDictVectorizer", "TemplateVectorizer"]
+__all__ = [
+    "PerToken",
+    "SequenceDictVectorizer",
+    "SequenceFeatureHasher",
+    "SequenceUnion",
+    "TemplateVectorizer",
+    "Window",
+    "sequences_from_frame",
+]

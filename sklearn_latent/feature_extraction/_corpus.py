@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from .._compat import InvalidParameterError
 from .._sequences import SequenceMatrix
 
-__all__ = ["check_dtype", "place", "shorten", "token_dicts", "token_sequences"]
+__all__ = ["check_dtype", "check_separator", "place", "shorten", "token_dicts", "token_sequences"]
 
 
 def place(sequence: int, token: int) -> str:
@@ -59,7 +59,8 @@ def token_sequences(X: Iterable, form: str) -> Iterator[tuple[int, list | tuple]
     if _is_frame(X):
         raise TypeError(
             "X is a data frame, whose rows don't say where sequences end; "
-            f"group it into a list of sequences, such as {form}, or see SequenceMatrix.from_frame"
+            f"group it into a list of sequences, such as {form}, or see sequences_from_frame and "
+            "SequenceMatrix.from_frame"
         )
     try:
         sequences = iter(X)
@@ -101,8 +102,11 @@ def _is_frame(X) -> bool:
     return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "to_pandas"))
 
 
-def token_dicts(X: SequenceMatrix, names: np.ndarray) -> list[list[dict[str, float]]]:
-    """Each token as ``{feature name: value}``, zeros left out; ``X`` has ``len(names)`` columns."""
+def token_dicts(X: SequenceMatrix, names) -> list[list[dict[str, float]]]:
+    """Each token as ``{feature name: value}``, zeros left out.
+
+    `names` has the length of the columns of `X` and takes index arrays.
+    """
     if not isinstance(X, SequenceMatrix):
         raise TypeError(f"expected a SequenceMatrix, got {type(X).__name__}")
     if X.n_features != len(names):
@@ -131,3 +135,9 @@ def check_dtype(dtype) -> np.dtype:
     if checked not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise InvalidParameterError(f"dtype must be np.float32 or np.float64, got {dtype!r}")
     return checked
+
+
+def check_separator(separator: str) -> None:
+    """Judge the parameter `separator` of a vectorizer: the backslash escapes it in names."""
+    if not separator or "\\" in separator:
+        raise InvalidParameterError(f"separator must be a text without a backslash, got {separator!r}")

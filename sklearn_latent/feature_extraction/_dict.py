@@ -7,18 +7,18 @@ from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, InvalidParameterError, _fit_context
+from .._compat import Interval, _fit_context
 from .._sequences import SequenceMatrix
-from ._corpus import check_dtype, token_dicts
+from ._base import SequenceTransformer
+from ._corpus import check_dtype, check_separator, token_dicts
 from ._dict_features import DictFeatures, DictNames, Entries, read_corpus
 
-__all__ = ["SequenceDictVectorizer"]
+__all__ = ["SequenceDictVectorizer", "stacked"]
 
 
-class SequenceDictVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class SequenceDictVectorizer(SequenceTransformer, auto_wrap_output_keys=None):
     r"""Turn sequences of feature dicts, or of lists of strings, into a sparse `SequenceMatrix`.
 
     What a token may be, and the features it then has:
@@ -64,6 +64,7 @@ class SequenceDictVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_k
     See Also
     --------
     TemplateVectorizer : For raw tokens, without dicts in between.
+    SequenceFeatureHasher : For the same tokens, without a vocabulary.
     sklearn.feature_extraction.DictVectorizer : For independent rows.
 
     Notes
@@ -135,19 +136,18 @@ class SequenceDictVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_k
             Of CSR values (n_tokens, n_features).
         """
         dtype = check_dtype(self.dtype)
-        if not self.separator or "\\" in self.separator:
-            raise InvalidParameterError(f"separator must be a text without a backslash, got {self.separator!r}")
+        check_separator(self.separator)
         features = DictFeatures()
         entries = read_corpus(X, features, learn=True, largest=float(np.finfo(dtype).max))
         n_seen = features.count()
-        number = np.arange(n_seen)
+        number = np.arange(n_seen, dtype=np.int32)
         if self.sort:
             number[features.in_order_of_names(self.separator)] = np.arange(n_seen)
-        values = _stacked(entries, number, n_seen, dtype)
+        values = stacked(entries, number, n_seen, dtype)
         if self.min_df > 1:
             # Zeros and repeated strings are one entry each here, so entries are tokens.
             kept = np.flatnonzero(np.bincount(values.indices, minlength=n_seen) >= self.min_df)
-            again = np.full(n_seen + 1, -1)
+            again = np.full(n_seen + 1, -1, dtype=np.int32)
             again[kept] = np.arange(len(kept))
             number, values = again[number], values[:, kept]
         self.features_ = features.renumbered(number.tolist())
@@ -171,7 +171,7 @@ class SequenceDictVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_k
         check_is_fitted(self)
         dtype = check_dtype(self.dtype)
         entries = read_corpus(X, self.features_, learn=False, largest=float(np.finfo(dtype).max))
-        return self._matrix(_stacked(entries, None, self.n_columns_, dtype), entries)
+        return self._matrix(stacked(entries, None, self.n_columns_, dtype), entries)
 
     def inverse_transform(self, X):
         """The features of each token by name.
@@ -220,27 +220,30 @@ class SequenceDictVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_k
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
         tags.input_tags.dict = True
         return tags
 
 
-def _stacked(entries: Entries, number: np.ndarray | None, n_features: int, dtype: np.dtype) -> sp.csr_array:
+def stacked(
+    entries: Entries, number: np.ndarray | None, n_features: int, dtype: np.dtype, sign: np.ndarray | None = None
+) -> sp.csr_array:
     """The entries as a CSR matrix (n_tokens, n_features), repeated ones added up, zeros still in it.
 
-    `number` gives the column of each feature; None: they are columns already.
+    `number` gives the column of each feature; None: they are columns already. `sign` is a factor of each feature.
     """
-    columns = np.asarray(entries.columns, dtype=np.int64)
+    columns = np.asarray(entries.columns, dtype=np.int32)
     values = np.ones(len(columns), dtype=dtype)
     values[np.array(entries.odd_at, dtype=np.int64)] = entries.odd_values
     ends = np.array(entries.ends, dtype=np.int64)
     known = columns >= 0
     if not known.all():
         columns, values, ends = columns[known], values[known], np.append(0, np.cumsum(known))[ends]
+    if sign is not None:
+        values *= sign[columns]
     if number is not None:
         columns = number[columns]
-    if max(len(columns), n_features, len(ends)) < 2**31 - 1:
-        columns, ends = columns.astype(np.int32), ends.astype(np.int32)
+    kind = np.int32 if max(len(columns), n_features, len(ends)) < 2**31 - 1 else np.int64
+    columns, ends = columns.astype(kind, copy=False), ends.astype(kind)
     X = sp.csr_array((values, columns, ends), shape=(len(ends) - 1, n_features))
     X.sum_duplicates()
     return X

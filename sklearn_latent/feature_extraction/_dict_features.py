@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from math import isfinite
@@ -14,7 +14,7 @@ import numpy as np
 
 from ._corpus import place, shorten, token_sequences
 
-__all__ = ["DictFeatures", "DictNames", "Entries", "read_corpus"]
+__all__ = ["DictFeatures", "DictNames", "Entries", "read_blocks", "read_corpus"]
 
 FORM = "[[{'word': 'the', 'title': False}, {'word': 'man', 'title': False}], [{'word': 'He', 'title': True}]]"
 
@@ -142,7 +142,7 @@ class Entries:
 
     lengths: array = field(default_factory=lambda: array("q"))
     ends: array = field(default_factory=lambda: array("q", [0]))
-    columns: array = field(default_factory=lambda: array("q"))
+    columns: array = field(default_factory=lambda: array("i"))
     odd_at: array = field(default_factory=lambda: array("q"))
     odd_values: array = field(default_factory=lambda: array("d"))
 
@@ -166,7 +166,41 @@ def read_corpus(X: Iterable, features: DictFeatures, *, learn: bool, largest: fl
     Entries
         One for every feature that a token has.
     """
-    return _Reader(features, learn, largest).read(X)
+    reader = _Reader(features, learn, largest)
+    for i, tokens in token_sequences(X, FORM):
+        reader.read(i, 0, tokens)
+        reader.entries.lengths.append(len(tokens))
+    return reader.entries
+
+
+def read_blocks(X: Iterable, *, largest: float, max_tokens: int) -> Iterator[tuple[DictFeatures, Entries]]:
+    """Read a corpus in one pass, forgetting the features after every block of tokens.
+
+    Parameters
+    ----------
+    X : iterable of sequences of tokens
+        As for `read_corpus`.
+    largest : float
+        The largest number that the result can hold.
+    max_tokens : int
+        Tokens of a block, at least; a block may end within a sequence.
+
+    Yields
+    ------
+    features : DictFeatures
+        The features of this block, numbered anew. Widths of arrays are remembered from the blocks before.
+    entries : Entries
+        Its tokens; ``entries.lengths`` has the lengths of the sequences that end in it. There is at least one block.
+    """
+    reader = _Reader(DictFeatures(), True, largest)
+    for i, tokens in token_sequences(X, FORM):
+        for start in range(0, len(tokens), max_tokens):
+            reader.read(i, start, tokens[start : start + max_tokens])
+            if len(reader.entries.ends) > max_tokens:
+                yield reader.features, reader.entries
+                reader = reader.successor()
+        reader.entries.lengths.append(len(tokens))
+    yield reader.features, reader.entries
 
 
 class _Reader:
@@ -180,25 +214,29 @@ class _Reader:
         self.place = (0, 0)
         self.n_features = 0
 
-    def read(self, X: Iterable) -> Entries:
-        entries, strings = self.entries, self.features.strings
-        columns, ends = entries.columns, entries.ends
-        for i, tokens in token_sequences(X, FORM):
-            for t, token in enumerate(tokens):
-                self.place = (i, t)
-                if type(token) is dict or isinstance(token, Mapping):
-                    for name, value in token.items():
-                        if type(value) is str:
-                            known = strings.get(name)
-                            k = None if known is None else known.get(value)
-                            columns.append(self.new_string(name, value) if k is None else k)
-                        else:
-                            self.add_other(name, value)
-                else:
-                    self.add_items(token)
-                ends.append(len(columns))
-            entries.lengths.append(len(tokens))
-        return entries
+    def read(self, i: int, start: int, tokens) -> None:
+        """Read tokens of sequence `i`, of which the first is number `start` in it."""
+        columns, ends, strings = self.entries.columns, self.entries.ends, self.features.strings
+        for t, token in enumerate(tokens, start):
+            self.place = (i, t)
+            if type(token) is dict or isinstance(token, Mapping):
+                for name, value in token.items():
+                    if type(value) is str:
+                        known = strings.get(name)
+                        k = None if known is None else known.get(value)
+                        columns.append(self.new_string(name, value) if k is None else k)
+                    else:
+                        self.add_other(name, value)
+            else:
+                self.add_items(token)
+            ends.append(len(columns))
+
+    def successor(self) -> _Reader:
+        """A reader with empty buffers that knows no features but the widths of arrays."""
+        other = _Reader(DictFeatures(), self.learn, self.largest)
+        for name, columns in self.features.arrays.items():
+            other.features.arrays[name] = [other.new_number() for _ in columns]
+        return other
 
     def new_string(self, name, value: str) -> int:
         self.judge_name(name)

@@ -7,11 +7,11 @@ import os
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, InvalidParameterError, _fit_context
 from .._sequences import SequenceMatrix
+from ._base import SequenceTransformer
 from ._columns import ColumnCoder
 from ._corpus import check_dtype, token_dicts
 from ._template_names import FeatureNames
@@ -21,7 +21,7 @@ from ._template_table import FeatureTable, assemble
 __all__ = ["TemplateVectorizer"]
 
 
-class TemplateVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class TemplateVectorizer(SequenceTransformer, auto_wrap_output_keys=None):
     r"""Turn sequences of raw tokens into indicator features by templates.
 
     A template names a few columns of the tokens around the present one, such as "the previous word and this word";
@@ -211,7 +211,6 @@ class TemplateVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         tags.input_tags.dict = True
         return tags
