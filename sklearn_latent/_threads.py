@@ -8,6 +8,7 @@ what makes sums the same bits for any ``n_jobs``.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -89,6 +90,7 @@ class _BlasLimit:
     def _reset(self) -> None:
         self.lock = threading.Lock()
         self.inside = 0
+        self.scanned: tuple[int, ThreadpoolController] | None = None
         self.controller = None
         self.holder = None
         self.last_left = None
@@ -96,7 +98,7 @@ class _BlasLimit:
     def enter(self) -> ThreadpoolController:
         with self.lock:
             if self.inside == 0:
-                self.controller, self.last_left, held = ThreadpoolController(), threading.Event(), threading.Event()
+                self.controller, self.last_left, held = self._libraries(), threading.Event(), threading.Event()
                 self.holder = threading.Thread(
                     target=self._hold, args=(self.controller, held, self.last_left), daemon=True
                 )
@@ -112,6 +114,15 @@ class _BlasLimit:
                 self.last_left.set()
                 self.holder.join()
                 self.controller = self.holder = self.last_left = None
+
+    def _libraries(self) -> ThreadpoolController:
+        """The BLAS libraries loaded. To look for them takes most of the time of a small `predict`, and another one can
+        only have come with a module, so it is done again when there are more modules than last time.
+        """
+        n_modules = len(sys.modules)
+        if self.scanned is None or self.scanned[0] != n_modules:
+            self.scanned = (n_modules, ThreadpoolController())
+        return self.scanned[1]
 
     @staticmethod
     def _hold(controller: ThreadpoolController, held: threading.Event, last_left: threading.Event) -> None:

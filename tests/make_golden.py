@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+
 from golden_cases import CASES, numbers
 
 GOLDEN = Path(__file__).parent / "data" / "golden.json"

@@ -25,11 +25,11 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.utils.validation import check_is_fitted
-from taggers.brute import Enumeration, random_inputs, random_tagger
 
 from sklearn_latent import LatentCRFTagger
 from sklearn_latent.feature_extraction import SequenceDictVectorizer
 from sklearn_latent.metrics import chunk_f1_scorer, token_accuracy_scorer
+from taggers.brute import Enumeration, random_inputs, random_tagger
 
 T = [["Ana", "met", "Bo"], ["Bo", "left"], ["rain"], ["Ana", "and", "Bo", "sang"]]
 Y = [["B-PER", "O", "B-PER"], ["B-PER", "O"], ["O"], ["B-PER", "O", "B-PER", "O"]]
@@ -165,8 +165,13 @@ def test_g09_unfitted():
 def test_g10_a_second_fit_starts_afresh():
     m = LatentCRFTagger(random_state=5).fit(X3, Y3).fit(X3[:4], Y3[:4])
     assert_same_model(m, LatentCRFTagger(random_state=5).fit(X3[:4], Y3[:4]), rtol=0, atol=0)
-    with pytest.raises(NotImplementedError, match="warm_start"):
-        m.set_params(warm_start=True).fit(X3, Y3)
+    few = LatentCRFTagger(random_state=5, warm_start=True, max_iter=2)
+    with pytest.warns(ConvergenceWarning):
+        first = few.fit(X3, Y3).objective_
+    few.set_params(max_iter=500).fit(X3, Y3)
+    assert few.objective_ <= first and few.loss_curve_[0] <= first
+    with pytest.raises(ValueError, match=r"warm_start: y\[0\]\[0\] is 'B-LOC', which is not one of the labels"):
+        few.fit(X3, [["B-LOC", *labels[1:]] for labels in Y3])
 
 
 def test_g11_training_that_did_not_finish(capfd):

@@ -23,7 +23,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_sequences": set(),
     "feature_extraction": {"_sequences"},
     "metrics": {"_sequences"},
-    "io": {"_sequences", "_taggers", "feature_extraction"},
+    # Model files write and check the arrays of a model's parts.
+    "io": {"", "_sequences", "_taggers", "feature_extraction", "_lattice", "_scorers"},
     "datasets": {"_sequences", "io"},
     "_lattice": set(),
     # `_sequences` is containers only and knows no model, so whoever holds rows or labels may know it.

@@ -50,6 +50,20 @@ def accumulate_exact(
     log_sum: NDArray[np.float64],
     work: NDArray[np.float64],
 ) -> None: ...
+def exact_messages(
+    node: NDArray[np.float64],
+    arc: NDArray[np.float64],
+    arc_target: NDArray[np.int32],
+    arc_ptr: NDArray[np.int64],
+    state_label: NDArray[np.int32],
+    label_ptr: NDArray[np.int32],
+    label_state: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    forward: NDArray[np.float64],
+    backward: NDArray[np.float64],
+    log_sum: NDArray[np.float64],
+    work: NDArray[np.float64],
+) -> None: ...
 def best_paths(
     node: NDArray[np.float64],
     arc: NDArray[np.float64],

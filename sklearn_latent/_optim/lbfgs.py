@@ -16,6 +16,8 @@ __all__ = ["minimize_lbfgs"]
 PERIOD = 10
 #: Pairs of steps kept. Six is what CRF packages use: the history is most of the memory of a large model.
 HISTORY = 6
+#: Largest gradient entry, relative to the objective, at which a line search without success counts as the end.
+_EXHAUSTED = 1e-7
 
 
 def minimize_lbfgs(
@@ -74,7 +76,10 @@ def minimize_lbfgs(
         out.x = watch.best
         out.fun, out.jac = fun(out.x)
     grad_norm = float(np.abs(out.jac).max())
-    converged = state.watch_stopped or state.fell_little or bool(out.success) or grad_norm <= tol
+    # SciPy gives up a line search ("ABNORMAL") where rounding hides what is left to gain: near a minimum that is one.
+    gave_up = "ABNORMAL" in str(out.message) and not state.met_wall
+    exhausted = gave_up and grad_norm <= _EXHAUSTED * max(1.0, abs(float(out.fun)))
+    converged = exhausted or state.watch_stopped or state.fell_little or bool(out.success) or grad_norm <= tol
     return Result(
         x=out.x,
         objective=float(out.fun),

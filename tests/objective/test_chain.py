@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scorers.cases import Corpus, corpora, csr, loop_forward
 
 import oracle
+from scorers.cases import Corpus, corpora, csr, loop_forward
 from sklearn_latent import _threads
 from sklearn_latent._lattice import latent_topology
 from sklearn_latent._objective import ChainObjective, Chunk, Packing

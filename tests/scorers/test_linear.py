@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scorers.cases import Corpus, corpora, csr, loop_forward, named_weights, weights_of
 
+from scorers.cases import Corpus, corpora, csr, loop_forward, named_weights, weights_of
 from sklearn_latent._lattice import latent_topology
 from sklearn_latent._scorers import Design, LinearScorer
 from sklearn_latent._scorers.support import full_support, observed_support

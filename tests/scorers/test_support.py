@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scorers.cases import Corpus, corpora, csr, named_weights, seen_weights
 
+from scorers.cases import Corpus, corpora, csr, named_weights, seen_weights
 from sklearn_latent._lattice import latent_topology
 from sklearn_latent._scorers import Design, Pattern
 from sklearn_latent._scorers import support as support_module

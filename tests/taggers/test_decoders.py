@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from taggers.brute import Enumeration, anything, latent_paths, only_pairs, random_inputs, random_tagger
 
 from sklearn_latent import LabelSequences, LatentCRFTagger
 from sklearn_latent.datasets import make_latent_sequences
 from sklearn_latent.exceptions import InexactDecodingWarning
 from sklearn_latent.metrics import get_chunks
+from taggers.brute import Enumeration, anything, latent_paths, only_pairs, random_inputs, random_tagger
 
 DECODERS = ["ldi_exact", "ldi_approx", "bhp", "bmp", "mbr"]
 BIO = ["B-X", "B-Y", "I-X", "O"]

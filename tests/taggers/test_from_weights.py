@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from taggers.brute import random_inputs, random_tagger
 
 from sklearn_latent import LatentCRFTagger
+from taggers.brute import random_inputs, random_tagger
 
 
 def same_answers(a, b, X):

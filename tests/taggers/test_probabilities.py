@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from taggers.brute import Enumeration, anything, latent_paths, only_pairs, random_inputs, random_tagger
 
 from sklearn_latent import LabelSequences, LatentCRFTagger, SequenceMatrix
+from taggers.brute import Enumeration, anything, latent_paths, only_pairs, random_inputs, random_tagger
 
 # Sums of a few hundred terms of one sign: nothing cancels.
 ALGEBRA = {"rtol": 1e-10, "atol": 1e-13}

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from taggers.brute import random_tagger
 
 from sklearn_latent import LatentCRFTagger, SequenceMatrix
 from sklearn_latent.exceptions import InexactDecodingWarning
+from taggers.brute import random_tagger
 
 MILLION = 1_000_000
 
