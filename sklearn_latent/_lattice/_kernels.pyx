@@ -364,7 +364,8 @@ def accumulate_fast(
                                 NULL, 0)
         if masses and not stride:
             for k in range(n_arcs):
-                arc_mass[0, k] *= arc_factor[0, k]
+                # What was summed for a forbidden arc may be anything up to infinity.
+                arc_mass[0, k] = arc_mass[0, k] * arc_factor[0, k] if arc_factor[0, k] > 0.0 else 0.0
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -466,31 +467,32 @@ cdef void exact_backward(const Topology *topology, const Scores *scores, Py_ssiz
 
 
 cdef void add_exact_masses(const Topology *topology, const Scores *scores, Py_ssize_t n_tokens, const double *alpha,
-                           const double *beta, double weight, double *state_mass, double *arc_mass,
+                           const double *beta, double log_total, double weight, double *state_mass, double *arc_mass,
                            Py_ssize_t arc_mass_stride) noexcept nogil:
     """Add weight times the masses, from log forward and backward sums."""
     cdef Py_ssize_t S = topology.n_states, t, h, k, g
     cdef const double *arc
     cdef const double *node
     cdef double *out
-    cdef double value, peak, total, normaliser
+    cdef double value, peak, total, normaliser, share
     for t in range(n_tokens):
-        # The masses of a token add up to one whatever the rounding of long sums: divide by their own sum.
+        # The masses of a token add up to one whatever the rounding of long sums: divide by their own sum. The log sum
+        # comes off first: twice a score near the largest number would be infinite.
         total = 0.0
         peak = -INFINITY
         for h in range(S):
-            value = alpha[t * S + h] + beta[t * S + h]
+            value = alpha[t * S + h] - log_total + beta[t * S + h]
             if value > peak:
                 peak = value
         for h in range(S):
-            value = alpha[t * S + h] + beta[t * S + h]
+            value = alpha[t * S + h] - log_total + beta[t * S + h]
             if value > -INFINITY:
                 total += exp(value - peak)
-        normaliser = peak + log(total)
+        normaliser = 1.0 / total
         for h in range(S):
-            value = alpha[t * S + h] + beta[t * S + h]
+            value = alpha[t * S + h] - log_total + beta[t * S + h]
             if value > -INFINITY:
-                state_mass[t * S + h] += weight * exp(value - normaliser)
+                state_mass[t * S + h] += weight * (exp(value - peak) * normaliser)
         if t == 0:
             continue
         arc = scores.arc + t * scores.arc_stride
@@ -502,8 +504,10 @@ cdef void add_exact_masses(const Topology *topology, const Scores *scores, Py_ss
             for k in range(topology.arc_ptr[g], topology.arc_ptr[g + 1]):
                 h = topology.arc_target[k]
                 if beta[t * S + h] > -INFINITY and arc[k] > -INFINITY:
-                    value = alpha[(t - 1) * S + g] + arc[k] + node[h] + beta[t * S + h]
-                    out[k] += weight * exp(value - normaliser)
+                    value = alpha[(t - 1) * S + g] - log_total + (arc[k] + node[h] + beta[t * S + h])
+                    # Where scores are so large that their rounding shows (1e16 and beyond) a mass still is at most one.
+                    share = exp(value - peak) * normaliser
+                    out[k] += weight * (share if share < 1.0 else 1.0)
 
 
 def accumulate_exact(
@@ -560,7 +564,7 @@ def accumulate_exact(
             if masses and total > -INFINITY:
                 beta = alpha + (n_tokens + 1) * S
                 exact_backward(&topology, &scores, n_tokens, alpha, beta)
-                add_exact_masses(&topology, &scores, n_tokens, alpha, beta, weight[i], &state_mass[first, 0],
+                add_exact_masses(&topology, &scores, n_tokens, alpha, beta, total, weight[i], &state_mass[first, 0],
                                  (&arc_mass[first, 0] if stride else &arc_mass[0, 0]) if n_arcs else NULL, stride)
 
 

@@ -2,5 +2,6 @@
 """Training criteria: value and gradient from a scorer, a lattice and labels."""
 
 from .chain import ChainObjective, Chunk, Packing
+from .sampled import SampledObjective
 
-__all__ = ["ChainObjective", "Chunk", "Packing"]
+__all__ = ["ChainObjective", "Chunk", "Packing", "SampledObjective"]

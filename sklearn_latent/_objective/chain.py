@@ -163,23 +163,37 @@ class ChainObjective:
         self.scorer.finish_gradient(buffers, named)
         return value
 
+    def loss(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers) -> float:
+        """Loss of the chunks without the prior and without its gradient."""
+        prepared = self.scorer.prepare(self.packing.views(theta))
+
+        def task(chunk_block: tuple[Chunk, Block]) -> float:
+            chunk, block = chunk_block
+            lattice = self._lattice(prepared, block)
+            clamped = lattice.log_sum(chunk.codes[block.rows])
+            return float((chunk.weight[block.sequences] * (lattice.free_log_sum - clamped)).sum())
+
+        return sum(workers.map(task, [(chunk, block) for chunk in chunks for block in chunk.blocks]))
+
     def impossible_sequence(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers) -> int | None:
         """Position of the first sequence whose labels have probability zero, or None."""
         prepared = self.scorer.prepare(self.packing.views(theta))
         for chunk in chunks:
             for block in chunk.blocks:
-                node, arc = self.scorer.forward(prepared, block.design, block.offsets)
-                clamped = Lattice(self.topology, node, arc, block.offsets).log_sum(chunk.codes[block.rows])
+                clamped = self._lattice(prepared, block).log_sum(chunk.codes[block.rows])
                 if np.isneginf(clamped).any():
                     return chunk.first + block.sequences.start + int(np.flatnonzero(np.isneginf(clamped))[0])
         return None
 
+    def _lattice(self, prepared, block: Block) -> Lattice:
+        node, arc = self.scorer.forward(prepared, block.design, block.offsets)
+        return Lattice(self.topology, node, arc, block.offsets)
+
     def _block(self, prepared, chunk: Chunk, block: Block, node_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Losses of a block's sequences and its arc delta; its rows of `node_delta` are filled."""
-        node, arc = self.scorer.forward(prepared, block.design, block.offsets)
-        lattice = Lattice(self.topology, node, arc, block.offsets)
+        lattice = self._lattice(prepared, block)
         weight, codes = chunk.weight[block.sequences], chunk.codes[block.rows]
-        arc_delta, rows = np.zeros_like(arc), node_delta[block.rows]
+        arc_delta, rows = np.zeros_like(lattice.arc), node_delta[block.rows]
         free = lattice.add_expectations(None, weight, rows, arc_delta)
         clamped = lattice.add_expectations(codes, -weight, rows, arc_delta)
         return weight * (free - clamped), arc_delta

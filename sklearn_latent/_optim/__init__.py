@@ -2,6 +2,16 @@
 """Solvers; they know a function and a vector, and no model."""
 
 from .lbfgs import minimize_lbfgs
-from .report import IterationInfo, Report, Result
+from .report import IterationInfo, Report, Result, Watch
+from .stochastic import STEPPERS, Stepper, minimize_stochastic
 
-__all__ = ["IterationInfo", "Report", "Result", "minimize_lbfgs"]
+__all__ = [
+    "STEPPERS",
+    "IterationInfo",
+    "Report",
+    "Result",
+    "Stepper",
+    "Watch",
+    "minimize_lbfgs",
+    "minimize_stochastic",
+]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from .report import Report, Result
+from .report import Report, Result, Watch
 
 __all__ = ["minimize_lbfgs"]
 
@@ -19,7 +19,13 @@ HISTORY = 6
 
 
 def minimize_lbfgs(
-    fun: Callable[[np.ndarray], tuple[float, np.ndarray]], x0: np.ndarray, *, max_iter: int, tol: float, report: Report
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    x0: np.ndarray,
+    *,
+    max_iter: int,
+    tol: float,
+    report: Report,
+    watch: Watch | None = None,
 ) -> Result:
     """Minimise a smooth function.
 
@@ -34,13 +40,15 @@ def minimize_lbfgs(
     max_iter : int
     tol : float
     report : Report
+    watch : Watch, default=None
+        Early stopping; the result is then the point of its best score.
 
     Returns
     -------
     Result
     """
-    state = _State(fun, report, tol)
-    value, grad = state.evaluate(x0)
+    state = _State(fun, report, tol, watch)
+    value, grad = state.begin(x0)
     if not np.isfinite(value):
         raise ValueError(f"the objective is {value} at the start: the scores are beyond what floating point holds")
     if not np.isfinite(grad).all():
@@ -62,8 +70,11 @@ def minimize_lbfgs(
     if state.met_wall:
         out.fun, out.jac = fun(out.x)
         out.success, out.message = False, "the objective is not finite along the search direction"
+    if watch is not None and watch.best is not None and watch.best_iteration < len(report.curve) - 1:
+        out.x = watch.best
+        out.fun, out.jac = fun(out.x)
     grad_norm = float(np.abs(out.jac).max())
-    converged = state.fell_little or bool(out.success) or grad_norm <= tol
+    converged = state.watch_stopped or state.fell_little or bool(out.success) or grad_norm <= tol
     return Result(
         x=out.x,
         objective=float(out.fun),
@@ -79,10 +90,12 @@ def minimize_lbfgs(
 class _State:
     """Remembers the last evaluation, since SciPy's callback shows the value but not the gradient."""
 
-    def __init__(self, fun: Callable, report: Report, tol: float):
+    def __init__(self, fun: Callable, report: Report, tol: float, watch: Watch | None):
         self.fun = fun
         self.report = report
         self.tol = tol
+        self.watch = watch
+        self.watch_stopped = False
         self.grad_norm = np.inf
         self.fell_little = False
         self.stopped = False
@@ -90,8 +103,16 @@ class _State:
         self.met_wall = False  # in the last line search
         self._wall = False
 
+    def begin(self, x0: np.ndarray) -> tuple[float, np.ndarray]:
+        """Evaluate the start, and remember it: SciPy begins by asking for it again."""
+        self._start = None
+        value, grad = self.evaluate(x0)
+        self._start = (np.array(x0), value, np.array(grad))
+        return value, grad
+
     def evaluate(self, x: np.ndarray) -> tuple[float, np.ndarray]:
-        value, grad = self.fun(x)
+        start, self._start = self._start, None
+        value, grad = start[1:] if start is not None and np.array_equal(start[0], x) else self.fun(x)
         if self.first == np.inf:
             self.first = value
         self._wall = self._wall or not np.isfinite(value)
@@ -107,5 +128,6 @@ class _State:
         values = [self.first, *self.report.curve]
         if len(values) > PERIOD and values[-PERIOD - 1] - value < self.tol * abs(value):
             self.fell_little = True
-        if self.stopped or self.fell_little:
+        self.watch_stopped = self.watch is not None and self.watch(intermediate_result.x)
+        if self.stopped or self.fell_little or self.watch_stopped:
             raise StopIteration

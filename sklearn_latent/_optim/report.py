@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-__all__ = ["IterationInfo", "Report", "Result"]
+__all__ = ["IterationInfo", "Report", "Result", "Watch"]
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,51 @@ class Report:
                 f"iteration {n:4d}  objective {info.objective:.6g}  largest gradient {info.grad_norm:.3g}  "
                 f"{info.seconds:.1f} s"
             )
-        return self.callback is not None and self.callback(info) is True
+        answer = None if self.callback is None else self.callback(info)
+        # Not any truthy object, but also the True of a comparison of numpy numbers.
+        return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
     def line(self, text: str) -> None:
         """Print a line of progress; the package prints nowhere else."""
         if self.verbose:
             print(text, flush=True)
+
+
+class Watch:
+    """Early stopping: scores each iteration's point, keeps the best, and says when to stop.
+
+    Parameters
+    ----------
+    score : callable
+        Takes a point and returns a number, larger is better.
+    patience : int
+        Iterations without a better score after which to stop.
+    report : Report
+
+    Attributes
+    ----------
+    scores : list of float
+        One an iteration.
+    best : ndarray or None
+        Copy of the point of the best score.
+    best_iteration : int
+        Counted from zero.
+    """
+
+    def __init__(self, score: Callable[[np.ndarray], float], patience: int, report: Report):
+        self.score = score
+        self.patience = patience
+        self.report = report
+        self.scores: list[float] = []
+        self.best: np.ndarray | None = None
+        self.best_iteration = -1
+
+    def __call__(self, x: np.ndarray) -> bool:
+        """Look at the point of an iteration; True means stop."""
+        score = float(self.score(x))
+        self.scores.append(score)
+        if self.best is None or score > self.scores[self.best_iteration]:
+            self.best, self.best_iteration = np.array(x), len(self.scores) - 1
+        if self.report.verbose >= 2:
+            self.report.line(f"                validation score {score:.6g}")
+        return len(self.scores) - 1 - self.best_iteration >= self.patience

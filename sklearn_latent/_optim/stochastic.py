@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
-from .report import Report, Result
+from .report import Report, Result, Watch
 
 __all__ = ["STEPPERS", "Adam", "AveragedSGD", "FrequencyAdaptive", "Sampled", "Stepper", "minimize_stochastic"]
 
@@ -173,12 +172,12 @@ class FrequencyAdaptive:
 
     Notes
     -----
-    Ten times a pass the step length of weight *i* is multiplied by ``0.995 - u_i (0.995 - 0.85)``, ``u_i`` the share of
+    Ten times a pass the step length of weight *i* is multiplied by ``0.995 - u_i (0.995 - 0.95)``, ``u_i`` the share of
     the samples since in which it was active. The prior is applied to a weight when it is active, with what it missed
     meanwhile.
     """
 
-    fast, slow = 0.85, 0.995
+    fast, slow = 0.95, 0.995
 
     def __init__(self, learning_rate: float | str = "auto", batch_size: int = 1):
         self.learning_rate = learning_rate
@@ -233,7 +232,7 @@ def minimize_stochastic(
     rng: np.random.RandomState,
     report: Report,
     prior_weight: float | None = None,
-    monitor: Callable[[np.ndarray], bool] | None = None,
+    watch: Watch | None = None,
 ) -> Result:
     """Pass over the samples in batches until the objective no longer falls.
 
@@ -254,8 +253,8 @@ def minimize_stochastic(
     report : Report
     prior_weight : float, default=None
         Weight that the prior is spread over; None: that of all samples.
-    monitor : callable, default=None
-        Sees the answer after each pass; True stops.
+    watch : Watch, default=None
+        Early stopping; sees the answer after each pass.
 
     Returns
     -------
@@ -288,7 +287,7 @@ def minimize_stochastic(
                 f"training diverged: the objective is {objective} in pass {n_pass + 1}; lower learning_rate"
             )
         stopped = report.iteration(objective, grad_norm)
-        if monitor is not None and monitor(stepper.answer(x)):
+        if watch is not None and watch(stepper.answer(x)):
             converged = True
             break
         if objective < best - tol * abs(objective):

@@ -135,6 +135,21 @@ class LabelCodec:
         except TypeError:
             raise ValueError(f"labels must be sortable, got {kind.__name__}") from None
 
+    def check(self, y: list[list]) -> None:
+        """Refuse labels that are not classes.
+
+        Raises
+        ------
+        ValueError
+            Names the first.
+        """
+        for i, labels in enumerate(y):
+            for t, label in enumerate(labels):
+                if label not in self._code:
+                    raise ValueError(
+                        f"y[{i}][{t}] is {label!r}, which is not one of the labels {self.classes.tolist()}"
+                    )
+
     def encode(self, y: list[list]) -> np.ndarray:
         """Codes of all labels, stacked, int32 of shape (n_tokens,)."""
         code = self._code

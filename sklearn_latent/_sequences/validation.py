@@ -168,7 +168,7 @@ def _from_list(entries: list) -> SequenceMatrix | list[list]:
         kinds.append(_kind(entry, i))
     found = {kind: i for i, kind in reversed(list(enumerate(kinds))) if kind != "empty"}
     if len(found) > 1:
-        (a, i), (b, j) = list(found.items())[:2]
+        (a, i), (b, j) = sorted(found.items(), key=lambda item: item[1])[:2]
         raise TypeError(f"X mixes kinds of sequences: X[{i}] is a sequence of {a}, X[{j}] of {b}")
     if found.keys() == {"numbers"}:
         return _stack(entries, kinds)
@@ -178,6 +178,12 @@ def _from_list(entries: list) -> SequenceMatrix | list[list]:
 def _kind(entry: Any, i: int) -> str:
     """Classify what stands for a sequence: "numbers" (a matrix), "tokens", or "empty"."""
     where = f"X[{i}]"
+    if sp.issparse(entry):  # before the mappings: SciPy's dok arrays are dicts
+        if entry.ndim != 2:
+            raise TypeError(f"{where} is a sparse array of {entry.ndim} dimensions; a sequence is 2-D (T, n_features)")
+        return "numbers" if any(entry.shape) else "empty"
+    if isinstance(entry, SequenceMatrix):
+        raise TypeError(f"{where} is a SequenceMatrix, which is a whole corpus: pass it as X")
     if isinstance(entry, str):
         raise TypeError(
             f"{where} is the string {entry!r}, but a list of tokens belongs there, "
@@ -188,24 +194,24 @@ def _kind(entry: Any, i: int) -> str:
             f"{where} is {entry!r} ({type(entry).__name__}), but a sequence belongs there: a list of tokens or "
             "a 2-D array; X is a list of sequences, for one sequence pass [X]"
         )
-    if sp.issparse(entry):
-        if entry.ndim != 2:
-            raise TypeError(f"{where} is a sparse array of {entry.ndim} dimensions; a sequence is 2-D (T, n_features)")
-        return "numbers"
     if hasattr(entry, "columns") and hasattr(entry, "to_numpy"):
         return "numbers"
     if isinstance(entry, np.ndarray) and entry.dtype != object:
         if entry.dtype.kind in "US" and entry.ndim == 1:
             return "tokens" if len(entry) else "empty"
-        if entry.ndim == 1 and len(entry) == 0:
+        if entry.shape in ((0,), (0, 0)):
             return "empty"
         if entry.ndim != 2:
             raise TypeError(f"{where} is an array of shape {entry.shape}; a sequence is a 2-D array (T, n_features)")
         if entry.dtype.kind not in "biuf":
             raise TypeError(f"{where} is an array of {entry.dtype}; features must be real numbers")
         return "numbers"
-    if isinstance(entry, np.ndarray) and entry.ndim == 2 and entry.size and isinstance(entry.flat[0], Number):
-        return "numbers"
+    if getattr(entry, "ndim", 0) == 2 and hasattr(
+        entry, "__array__"
+    ):  # objects that are numbers; other libraries' arrays
+        entry = np.asarray(entry)
+        if entry.size and isinstance(entry.flat[0], Number):
+            return "numbers"
     if not isinstance(entry, Iterable):
         raise TypeError(f"{where} is a {type(entry).__name__}, but a sequence belongs there")
     tokens = list(entry)

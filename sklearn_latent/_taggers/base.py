@@ -29,7 +29,7 @@ from .._sequences.validation import (
 from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_by_tokens, one_blas_thread
 from ..exceptions import InexactDecodingWarning
 from ..metrics import get_chunks
-from .options import check_scheme, make_decoder
+from .options import MOST_SEARCH, check_scheme, make_decoder
 
 __all__ = ["SequenceTaggerMixin"]
 
@@ -179,6 +179,7 @@ class SequenceTaggerMixin:
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n must be a positive integer, got {n!r}")
         corpus = self._check_X(X)
+        max_search = min(int(self.max_search), MOST_SEARCH)
         classes = np.array([*self.classes_.tolist(), None], dtype=object)[:-1]
 
         def nbest(lattice: Lattice) -> list:
@@ -187,7 +188,7 @@ class SequenceTaggerMixin:
                 if first == last:
                     out.append(([([], 1.0)], True))
                     continue
-                codes, log_prob, proven, _ = label_nbest(lattice, i, int(n), self.max_search)
+                codes, log_prob, proven, _ = label_nbest(lattice, i, int(n), max_search)
                 pairs = zip(codes, np.exp(log_prob).tolist(), strict=True)
                 out.append(([(classes[row].tolist(), p) for row, p in pairs if p > 0], proven))
             return out

@@ -11,21 +11,19 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 
 from .._compat import HasMethods, Interval, Options, StrOptions, _fit_context
 from .._lattice import Topology, latent_topology
-from .._objective import ChainObjective, Chunk
-from .._optim import Report, Result, minimize_lbfgs
-from .._scorers import Design, Pattern, Support
-from .._scorers.support import full_support, observed_support
+from .._objective import Packing
+from .._scorers import Pattern, Support
 from .._sequences import LabelCodec, SequenceMatrix
 from .._sequences.labels import UNKNOWN, flatten_labels
 from .._sequences.stream import TokenStream
 from .._sequences.validation import as_corpus_or_stream, as_features, check_finite, check_labels, check_sample_weight
-from .._threads import Workers, one_blas_thread
 from ..exceptions import ConvergenceWarning
 from .base import SequenceTaggerMixin
-from .model import LinearChainModel, check_size, edge_pattern, fits, latent_weights
+from .model import LinearChainModel, edge_pattern
 from .options import (
     DECODE_CONSTRAINTS,
     SCHEMES,
@@ -34,8 +32,13 @@ from .options import (
     edge_feature_indices,
     latent_counts,
 )
+from .training import Earlier, TrainingSet, build, make_stepper, run_pass, train
 
 __all__ = ["LatentCRFTagger"]
+
+
+def _stochastic(tagger) -> bool:
+    return tagger.solver != "lbfgs"
 
 
 class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
@@ -80,17 +83,20 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         can come out.
     vectorizer : None or vectorizer, default=None
         Turns tokens into features, for `X` of tokens; a clone of it is fitted. None: `SequenceDictVectorizer()`.
-    solver : {"lbfgs"}, default="lbfgs"
-        Optimiser.
+    solver : {"lbfgs", "sgd", "adam", "adf"}, default="lbfgs"
+        Optimiser: L-BFGS over the whole corpus, or a stochastic one: averaged stochastic gradient descent, Adam, or ADF
+        (step lengths by feature frequency). The stochastic ones have `partial_fit`.
     max_iter : int, default=500
-        Iterations of the solver.
+        Iterations of L-BFGS, passes over the corpus of a stochastic solver.
     tol : float, default=1e-5
-        Converged when the objective fell by less than `tol` of its value over 10 iterations, or when the largest
-        gradient entry is below `tol`.
+        L-BFGS has converged when the objective fell by less than `tol` of its value over 10 iterations, or when the
+        largest gradient entry is below `tol`; stochastic solvers when no pass of `n_iter_no_change` lowered the
+        objective by more than `tol` of its value.
     learning_rate : "auto" or float, default="auto"
-        For stochastic solvers.
+        First step length of a stochastic solver. "auto": tried out on some sequences (``"sgd"``), 0.03 (``"adam"``),
+        0.1 (``"adf"``).
     batch_size : int, default=32
-        For stochastic solvers.
+        Sequences a step of ``"sgd"`` and ``"adam"``; ``"adf"`` takes them one at a time.
     n_init : int, default=1
         Random starts; the best objective is kept. One is enough with ``n_latent=1``, where there is a single optimum.
     init_scale : float, default=0.1
@@ -99,13 +105,15 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
     class_weight : None, "balanced" or dict of {label: float}, default=None
         A sequence's weight is multiplied by the mean of its tokens' class weights.
     early_stopping : bool, default=False
-        Only False for now.
+        Hold out some sequences, stop when their likelihood has not risen for `n_iter_no_change` iterations, and keep
+        the weights of the best.
     validation_fraction : float, default=0.1
-        For early stopping.
+        Share of the sequences held out by early stopping, drawn by `random_state`.
     n_iter_no_change : int, default=10
-        For early stopping and stochastic solvers.
+        Patience of early stopping and of the stochastic solvers.
     warm_start : bool, default=False
-        Only False for now.
+        Start the next `fit` from the weights of the last, matched by feature name (without names, new columns come
+        last); labels that the last fit did not have are refused.
     callback : callable, default=None
         Called after each iteration with an object of ``n_iter``, ``objective``, ``grad_norm``, ``seconds``; True stops.
     n_jobs : int, default=None
@@ -137,6 +145,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         Objective after each iteration.
     objective_ : float
     converged_ : bool
+    validation_scores_ : list of float
+        With early stopping: mean log-likelihood a held-out token after each iteration.
     vectorizer_ : vectorizer
         Where `fit` got tokens.
 
@@ -272,20 +282,14 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         ModelTooLargeError
             If the weights can't be held in memory.
         """
-        self._refuse_later_options()
-        raw = as_corpus_or_stream(X, stream=self.vectorizer is None or getattr(self.vectorizer, "_reads_once", False))
-        if isinstance(raw, TokenStream):
-            labels = raw.expect(y)
-            lengths = np.array([len(own) for own in labels], dtype=np.int64)
-        else:
-            lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array(list(map(len, raw)), dtype=np.int64)
-            labels = check_labels(y, lengths)
+        raw, lengths, labels = self._read(X, y, stream=True)
         weight = check_sample_weight(sample_weight, len(lengths))
         codec = LabelCodec.from_labels(labels)
         corpus, vectorizer = self._vectorize(raw, weight, lengths)
         check_finite(corpus)
 
         kept = np.flatnonzero((weight > 0) & (corpus.lengths > 0))
+        used, matrix = labels, corpus
         if len(kept) < len(lengths):
             used = [labels[i] for i in kept.tolist()]
             try:
@@ -293,32 +297,94 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             except ValueError:
                 raise ValueError("no label is left: every labelled sequence has weight zero") from None
             matrix, weight = corpus[kept], weight[kept]
-        else:
-            used, matrix = labels, corpus
+        earlier = self._earlier(corpus) if self.warm_start and hasattr(self, "_model") else None
+        if earlier is not None:
+            codec = self._old_labels(labels)
         codes = codec.encode(used)
         classes = codec.classes.tolist()
         weight = self._weighted(weight, classes, codes, matrix)
+        data = TrainingSet(matrix, codes, weight, classes, kept)
+        model, result, scores = train(self, data, check_random_state(self.random_state), earlier)
 
-        model, result = self._train(matrix, codes, weight, classes, kept)
-        self.classes_ = codec.classes
-        self.n_features_in_ = corpus.n_features
-        self._feature_names = corpus._names
-        if vectorizer is not None:
-            self.vectorizer_ = vectorizer
-        elif hasattr(self, "vectorizer_"):
-            del self.vectorizer_
+        self._set_corpus(codec, corpus, vectorizer)
         self._set_model(model)
         self.n_iter_ = result.n_iter
         self.loss_curve_ = [float(v) for v in result.loss_curve]
         self.objective_ = result.objective
         self.converged_ = result.converged
+        for name in ("_stepper_state", "validation_scores_"):
+            self.__dict__.pop(name, None)
+        if self.early_stopping:
+            self.validation_scores_ = scores
         if not (result.converged or result.stopped):
             warnings.warn(
-                f"L-BFGS did not converge in {result.n_iter} iterations: largest gradient entry "
+                f"{self.solver} did not converge in {result.n_iter} iterations: largest gradient entry "
                 f"{result.grad_norm:.3g}, tol={self.tol} ({result.message}); a larger max_iter or tol helps",
                 ConvergenceWarning,
                 stacklevel=3,  # through scikit-learn's wrapper of fit
             )
+        return self
+
+    @available_if(_stochastic)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Go through some sequences once with a stochastic solver.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array-like, default=None
+            All labels that will come; needed with the first call unless its `y` has them all.
+
+        Returns
+        -------
+        LatentCRFTagger
+            The estimator; `loss_curve_` gets the objective of this pass. After `fit` it goes on from
+            the fitted weights.
+
+        Raises
+        ------
+        ValueError
+            If `support` is not "all", `class_weight` is "balanced", or a label is not among the classes.
+
+        Notes
+        -----
+        The prior is spread over the weight of all sequences seen so far, those of this call included. Tokens are
+        vectorized by a vectorizer fitted in the first call.
+        """
+        if self.support != "all":
+            raise ValueError("partial_fit needs support='all': what later data show can't be known now")
+        if self.class_weight == "balanced":
+            raise ValueError("partial_fit can't balance classes it has not seen; give class_weight as a dict")
+        raw, lengths, labels = self._read(X, y, stream=False)
+        weight = check_sample_weight(sample_weight, len(lengths))
+        first = not hasattr(self, "_model")
+        if first:
+            codec = LabelCodec.from_labels(labels if classes is None else [_plain_labels(classes)])
+            corpus, vectorizer = self._vectorize(raw, weight, lengths)
+            check_finite(corpus)
+        else:
+            codec, corpus, vectorizer = (
+                self._codec(),
+                self._check_X(raw),
+                None,
+            )
+            if classes is not None and LabelCodec.from_labels([_plain_labels(classes)]).classes.tolist() != list(
+                codec.classes.tolist()
+            ):
+                raise ValueError(f"classes differ from those of the first call, {codec.classes.tolist()}")
+        codec.check(labels)
+        kept = np.flatnonzero((weight > 0) & (corpus.lengths > 0))
+        matrix = corpus[kept]
+        codes = codec.encode([labels[i] for i in kept.tolist()])
+        own_classes = codec.classes.tolist()
+        weight = self._weighted(weight[kept], own_classes, codes, matrix)
+        data = TrainingSet(matrix, codes, weight, own_classes, kept)
+        if first:
+            self._begin_passes(data)
+            self._set_corpus(codec, corpus, vectorizer)
+        if len(kept):
+            self._one_pass(data)
         return self
 
     @classmethod
@@ -478,11 +544,84 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         self.state_labels_ = model.topology.state_label.astype(np.int64)
         self.edge_features_ = model.edge_features
 
-    def _refuse_later_options(self) -> None:
-        """Options of the contract that this version does not have yet: say so rather than ignore them."""
-        for name, wanted in (("solver", "lbfgs"), ("early_stopping", False), ("warm_start", False)):
-            if getattr(self, name) != wanted:
-                raise NotImplementedError(f"{name}={getattr(self, name)!r} is not available yet; use {wanted!r}")
+    def _set_corpus(self, codec: LabelCodec, corpus: SequenceMatrix, vectorizer) -> None:
+        self.classes_ = codec.classes
+        self.n_features_in_ = corpus.n_features
+        self._feature_names = corpus._names
+        self.__dict__.pop("vectorizer_", None)
+        if vectorizer is not None:
+            self.vectorizer_ = vectorizer
+
+    def _old_labels(self, labels: list[list]) -> LabelCodec:
+        """The labels of the earlier fit, for a warm start."""
+        codec = self._codec()
+        try:
+            codec.check(labels)
+        except ValueError as error:
+            raise ValueError(f"warm_start: {error}") from None
+        return codec
+
+    def _earlier(self, corpus: SequenceMatrix) -> Earlier:
+        """The model of the earlier fit, and where its features are now: by name, else by position."""
+        counts = latent_counts(self.n_latent, self.classes_.tolist())
+        if not np.array_equal(counts, np.diff(self._topology.label_ptr)):
+            raise ValueError(
+                f"warm_start: n_latent={self.n_latent!r} gives {counts.tolist()} states a label, the earlier fit had "
+                f"{np.diff(self._topology.label_ptr).tolist()}"
+            )
+        old, new = getattr(self, "_feature_names", None), corpus._names
+        if old is not None and new is not None:
+            column = {name: k for k, name in enumerate(corpus.feature_names)}
+            return Earlier(
+                self._model, np.array([column.get(name, -1) for name in self.feature_names_in_], dtype=np.int64)
+            )
+        if corpus.n_features < self.n_features_in_:
+            raise ValueError(
+                f"warm_start: X has {corpus.n_features} features without names, the earlier fit had "
+                f"{self.n_features_in_}: new columns come last, none may go"
+            )
+        return Earlier(self._model, np.arange(self.n_features_in_))
+
+    def _begin_passes(self, data: TrainingSet) -> None:
+        """The untrained model of the first `partial_fit`."""
+        rng = check_random_state(self.random_state)
+        model, objective, _ = build(self, data)
+        if model.topology.one_state_a_label:
+            x = np.zeros(objective.packing.size)
+        else:
+            x = rng.uniform(-self.init_scale, self.init_scale, objective.packing.size)
+        model.params = {name: value.copy() for name, value in objective.packing.views(x).items()}
+        self._set_model(model)
+        self.n_iter_, self.loss_curve_, self.objective_, self.converged_ = 0, [], float("nan"), False
+
+    def _one_pass(self, data: TrainingSet) -> None:
+        if not hasattr(self, "_stepper_state"):
+            # The first pass, or the first after `fit` or loading: what there is of weights is where it starts.
+            x = np.concatenate([value.reshape(-1) for value in self._model.params.values()])
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            self._stepper_state = {"x": x, "seed": seed, "seen": 0.0, "rule": {}}
+        state = self._stepper_state
+        if self.constraints is not None:
+            build(self, data)  # refuses labels that the constraints forbid
+        state["seen"] += float(data.weight.sum())
+        stepper = make_stepper(self, state["rule"])
+        result = run_pass(self, data, self._model, state["x"], stepper, state["seen"], state["seed"] + self.n_iter_)
+        state["x"] = result.x
+        packing = Packing(self._model.scorer(True).shapes())
+        self._model.params = {name: v.copy() for name, v in packing.views(stepper.answer(result.x)).items()}
+        self.n_iter_ += 1
+        self.loss_curve_.append(float(result.objective))
+        self.objective_ = float(result.objective)
+
+    def _read(self, X, y, *, stream: bool) -> tuple[SequenceMatrix | list | TokenStream, np.ndarray, list[list]]:
+        """Training data as a corpus or a stream of tokens, the lengths of its sequences, and their labels."""
+        stream = stream and (self.vectorizer is None or getattr(self.vectorizer, "_reads_once", False))
+        raw = as_corpus_or_stream(X, stream=stream)
+        if isinstance(raw, TokenStream):
+            labels = raw.expect(y)
+            return raw, np.array([len(own) for own in labels], dtype=np.int64), labels
+        lengths = raw.lengths if isinstance(raw, SequenceMatrix) else np.array(list(map(len, raw)), dtype=np.int64)
+        return raw, lengths, check_labels(y, lengths)
 
     def _vectorize(self, raw: SequenceMatrix | list | TokenStream, weight: np.ndarray, lengths: np.ndarray):
         """Features of the corpus, and the vectorizer fitted on its tokens if it came as tokens.
@@ -506,119 +645,18 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
     def _weighted(self, weight: np.ndarray, classes: list, codes: np.ndarray, matrix: SequenceMatrix) -> np.ndarray:
         """Sequence weights times the mean class weight of their tokens (unknown labels: 1)."""
         per_class = class_weights(self.class_weight, classes, codes)
-        if per_class is None:
+        if per_class is None or not len(matrix):
             return weight
         per_token = np.where(codes == UNKNOWN, 1.0, per_class[np.maximum(codes, 0)])
-        return weight * np.add.reduceat(per_token, matrix.offsets[:-1]) / matrix.lengths
-
-    def _train(
-        self, matrix: SequenceMatrix, codes: np.ndarray, weight: np.ndarray, classes: list, numbers: np.ndarray
-    ) -> tuple[LinearChainModel, Result]:
-        """Topology + linear scorer + optimiser, over sequences that all have tokens and weight.
-
-        `numbers`: each sequence's number in the user's X, for messages.
-        """
-        moves, start_allowed, end_allowed = allowed_moves(self.constraints, classes)
-        counts = latent_counts(self.n_latent, classes)
-        n_features, S = matrix.n_features, int(counts.sum())
-        check_size(0, S)
-        edge_only = np.zeros(n_features, dtype=bool) if matrix.edge_only is None else matrix.edge_only
-        edges = edge_feature_indices(self.edge_features, n_features, lambda: matrix.feature_names)
-        edges = np.union1d(edges, np.flatnonzero(edge_only)).astype(np.int64)
-        rules = {"edge_features": edges, "edge_only": edge_only}
-        self._check_weights(matrix, codes, counts, moves, rules)
-        topology = latent_topology(counts, moves)
-        row_bytes = 8 * (S + (topology.n_arcs if len(edges) else 0))
-        chunks = Chunk.cut(matrix.values, codes, matrix.offsets, weight, row_bytes)
-        rules["start_allowed"], rules["end_allowed"] = (
-            _by_state(start_allowed, topology),
-            _by_state(end_allowed, topology),
-        )
-        if self.support == "all":
-            support = full_support(topology, n_features, **rules)
-        else:
-            parts = [(chunk.design, chunk.codes, chunk.offsets) for chunk in chunks]
-            support = observed_support(topology, n_features, parts, **rules)
-        if not self._boundary_weights:
-            none = np.empty(0, dtype=np.int64)
-            support = Support(
-                support.state, support.edge, support.transition, none, none, support.start_allowed, support.end_allowed
-            )
-        model = LinearChainModel(topology, support, {}, edges)
-        objective = ChainObjective(topology, model.scorer(Design(matrix.values[:0]).sparse), float(self.sigma))
-        check_size(objective.packing.size, S)
-        with one_blas_thread(), Workers(self.n_jobs) as workers:
-            if self.constraints is not None:
-                i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
-                if i is not None:
-                    own = codes[matrix.offsets[i] : matrix.offsets[i + 1]]
-                    raise ValueError(_forbidden(own, int(numbers[i]), classes, moves, start_allowed, end_allowed))
-            best = self._minimize(objective, chunks, workers)
-        model.params = {name: value.copy() for name, value in objective.packing.views(best.x).items()}
-        return model, best
-
-    def _check_weights(
-        self, matrix: SequenceMatrix, codes: np.ndarray, counts: np.ndarray, moves: np.ndarray | None, rules: dict
-    ) -> None:
-        """Refuse a model with too many weights before there is anything of their size."""
-        S, ones = int(counts.sum()), np.ones(len(counts), dtype=np.int64)
-        n_arcs = S * S if moves is None else int(counts @ moves @ counts)
-        most = matrix.n_features * S + (len(rules["edge_features"]) + 1) * n_arcs
-        if fits(most, S):
-            return
-        if self.support == "observed":
-            labels = latent_topology(ones, moves)
-            parts = [(Design(matrix.values), codes, matrix.offsets)]
-            most = latent_weights(labels, observed_support(labels, matrix.n_features, parts, **rules), counts)
-        check_size(most, S)
-
-    def _minimize(self, objective: ChainObjective, chunks: list[Chunk], workers: Workers) -> Result:
-        """Run the solver from each start and keep the best end."""
-        rng = check_random_state(self.random_state)
-        one_state = objective.topology.one_state_a_label
-        best = None
-        for k in range(1 if one_state else self.n_init):
-            report = Report(int(self.verbose), self.callback, self.max_iter)
-            report.line(
-                f"{len(objective.topology.state_label)} states, {objective.packing.size:,} weights, "
-                f"{sum(len(c.codes) for c in chunks):,} tokens" + (f", start {k + 1}" if self.n_init > 1 else "")
-            )
-            if one_state:
-                start = np.zeros(objective.packing.size)
-            else:
-                start = rng.uniform(-self.init_scale, self.init_scale, objective.packing.size)
-            result = minimize_lbfgs(
-                lambda theta: objective.value_and_grad(theta, chunks, workers),
-                start,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=report,
-            )
-            if best is None or result.objective < best.objective:
-                best = result
-            if result.stopped:
-                break
-        return best
+        with np.errstate(over="ignore"):
+            weight = weight * np.add.reduceat(per_token, matrix.offsets[:-1]) / matrix.lengths
+        if not np.isfinite(weight).all():
+            raise ValueError("class_weight times sample_weight is beyond floating point; weights near 1 do the same")
+        return weight
 
 
-def _forbidden(codes: np.ndarray, i: int, classes: list, moves, start, end) -> str:
-    """Say where the constraints forbid the labels of training sequence `i`."""
-    label = [None if c < 0 else classes[c] for c in codes.tolist()]
-    last = len(codes) - 1
-    where = "the unknown labels can't be filled in"
-    for t, c in enumerate(codes.tolist()):
-        if c < 0:
-            continue
-        if t == 0 and start is not None and not start[c]:
-            where = f"y[{i}][0] is {label[0]!r}, which can't start a sequence"
-        elif t > 0 and codes[t - 1] >= 0 and not moves[codes[t - 1], c]:
-            where = f"y[{i}][{t}] is {label[t]!r}, which can't follow {label[t - 1]!r}"
-        elif t == last and end is not None and not end[c]:
-            where = f"y[{i}][{t}] is {label[t]!r}, which can't end a sequence"
-        else:
-            continue
-        break
-    return f"the constraints forbid the labels of y[{i}]: {where}"
+def _plain_labels(classes) -> list:
+    return classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
 
 
 def _by_state(allowed: np.ndarray | None, topology: Topology) -> np.ndarray | None:

@@ -85,6 +85,58 @@ def edge_pattern(edge_coef: sp.csr_array, features: np.ndarray, n_features: int,
     return pattern, edge_coef.data[kept].astype(np.float64)
 
 
+def transfer(old: LinearChainModel, columns: np.ndarray, new: LinearChainModel, params: dict[str, np.ndarray]) -> None:
+    """Put the weights of an earlier model where the new one has a weight for the same thing.
+
+    Parameters
+    ----------
+    old : LinearChainModel
+    columns : ndarray of int of shape (n_features of `old`,)
+        The new column of each old feature, -1 for none.
+    new : LinearChainModel
+        Of the same states; its own weights are not read.
+    params : dict of str to ndarray
+        Arrays over the support of `new`; changed in place.
+    """
+    S = new.topology.n_states
+    old_arcs, new_arcs = _arc_keys(old.topology), _arc_keys(new.topology)
+    _copy(_pattern_keys(old.support.state, columns, None, S), old.params["coef"],
+          _pattern_keys(new.support.state, None, None, S), params["coef"])  # fmt: skip
+    if old.support.edge is not None and new.support.edge is not None:
+        _copy(_pattern_keys(old.support.edge, columns, old_arcs, S * S), old.params["edge"],
+              _pattern_keys(new.support.edge, None, new_arcs, S * S), params["edge"])  # fmt: skip
+    _copy(old_arcs[old.support.transition], old.params["transition"], new_arcs[new.support.transition],
+          params["transition"])  # fmt: skip
+    for name in ("start", "end"):
+        _copy(getattr(old.support, name), old.params[name], getattr(new.support, name), params[name])
+
+
+def _arc_keys(topology: Topology) -> np.ndarray:
+    return topology.arc_source.astype(np.int64) * topology.n_states + topology.arc_target
+
+
+def _pattern_keys(pattern: Pattern, columns: np.ndarray | None, keys: np.ndarray | None, width: int) -> np.ndarray:
+    """One number a weight, the same in both models for the same feature and state or arc; -1 for dropped features."""
+    if pattern.full:
+        feature = np.repeat(np.arange(pattern.n_features, dtype=np.int64), pattern.n_columns)
+        column = np.tile(np.arange(pattern.n_columns, dtype=np.int64), pattern.n_features)
+    else:
+        feature = np.repeat(np.arange(pattern.n_features, dtype=np.int64), np.diff(pattern.ptr))
+        column = pattern.column.astype(np.int64)
+    feature = feature if columns is None else columns[feature]
+    column = column if keys is None else keys[column]
+    return np.where(feature < 0, -1, feature * width + column)
+
+
+def _copy(old_keys: np.ndarray, old_values: np.ndarray, new_keys: np.ndarray, out: np.ndarray) -> None:
+    order = np.argsort(old_keys, kind="stable")
+    sorted_keys = old_keys[order]
+    place = np.searchsorted(sorted_keys, new_keys)
+    found = place < len(sorted_keys)
+    found[found] = sorted_keys[place[found]] == new_keys[found]
+    out[found] = old_values[order[place[found]]]
+
+
 def latent_weights(labels: Topology, support: Support, counts: np.ndarray) -> int:
     """Weights of a model with `counts` states a label, from the support of its label-level model."""
     total = int(counts[support.state.column].sum())

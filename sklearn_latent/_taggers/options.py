@@ -23,6 +23,7 @@ from ..metrics._chunks import SCHEMES as CHUNK_SCHEMES
 
 __all__ = [
     "DECODE_CONSTRAINTS",
+    "MOST_SEARCH",
     "SCHEMES",
     "allowed_moves",
     "check_scheme",
@@ -30,6 +31,7 @@ __all__ = [
     "edge_feature_indices",
     "latent_counts",
     "make_decoder",
+    "prior_scale",
 ]
 
 #: Options of `decode` and what they may be; the estimators' parameters of the same names obey the same rules.
@@ -42,6 +44,9 @@ DECODE_CONSTRAINTS: dict[str, list] = {
     "epsilon": [Interval(Real, 0, None, closed="left")],
 }
 
+#: More than any search does; products of these with the length of a sequence still fit into 64 bits.
+MOST_PATHS, MOST_SEARCH = 1 << 31, 1 << 60
+
 #: Chunk schemes that `constraints` knows by name.
 SCHEMES = ("iob1", "iob2", "iobes", "bilou")
 
@@ -50,7 +55,7 @@ def make_decoder(options: dict[str, Any], labels: list, scheme: str | None) -> D
     """Decoder object from checked options (the keys of `DECODE_CONSTRAINTS`)."""
     validate_parameter_constraints(DECODE_CONSTRAINTS, options, caller_name="decode")
     kind = DECODERS[options["decoder"]]
-    n_paths, max_search = int(options["n_paths"]), int(options["max_search"])
+    n_paths, max_search = min(int(options["n_paths"]), MOST_PATHS), min(int(options["max_search"]), MOST_SEARCH)
     if kind is ExactLDIDecoder:
         return ExactLDIDecoder(max_search, float(options["epsilon"]))
     if kind is ApproximateLDIDecoder:
@@ -101,6 +106,9 @@ def class_weights(class_weight: Mapping | str | None, classes: list, codes: np.n
     if class_weight == "balanced":
         counts = np.bincount(codes[codes >= 0], minlength=len(classes))
         return counts.sum() / (len(classes) * np.maximum(counts, 1))
+    for label, weight in class_weight.items():
+        if not isinstance(weight, Real):
+            raise ValueError(f"class_weight[{label!r}] is {weight!r}; weights are numbers")
     weights = np.array([float(class_weight.get(label, 1.0)) for label in classes])
     if not np.isfinite(weights).all() or (weights < 0).any():
         k = int(np.flatnonzero(~np.isfinite(weights) | (weights < 0))[0])
@@ -230,3 +238,12 @@ def _closed(a: tuple[str, str], b: tuple[str, str]) -> bool:
 
 
 _FOLLOWS = {"iob1": _iob1, "iob2": _iob2, "iobes": _closed, "bilou": _closed}
+
+
+def prior_scale(sigma: float) -> float:
+    """Return `sigma` where its square is a number, ``inf`` where the prior is as good as off."""
+    with np.errstate(over="ignore", under="ignore"):
+        square = np.square(np.float64(sigma))
+    if square < np.finfo(float).tiny:
+        raise ValueError(f"sigma={sigma!r} is too small: its square is beyond floating point")
+    return float(sigma) if np.isfinite(square) else np.inf

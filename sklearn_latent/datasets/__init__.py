@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Corpora: one shipped inside, one read from files the user has, and a simulator with known truth."""
+"""Corpora: one shipped inside, some read from files the user has, and a simulator with known truth."""
 
 from ._chunks import load_chunks
 from ._conll2000 import fetch_conll2000
+from ._jnlpba import fetch_jnlpba
+from ._ocr_letters import fetch_ocr_letters
 from ._simulated import make_latent_sequences
+from ._timit_sample import fetch_timit_sample
 
-__all__ = ["fetch_conll2000", "load_chunks", "make_latent_sequences"]
+__all__ = [
+    "fetch_conll2000",
+    "fetch_jnlpba",
+    "fetch_ocr_letters",
+    "fetch_timit_sample",
+    "load_chunks",
+    "make_latent_sequences",
+]

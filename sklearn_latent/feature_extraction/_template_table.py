@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -87,10 +88,10 @@ class FeatureTable:
         local : ndarray of int32 of shape (n_templates, n_tokens)
             As `find` would give.
         """
-        rows = [np.array([item.row for item in t.items], dtype=np.int32) for t in templates]
-        of = {stream: k for k, stream in enumerate(streams)}
-        parts = [np.array([of[item.column, item.derived] for item in t.items], dtype=np.int32) for t in templates]
-        shift = 2 * max((abs(item.row) for t in templates for item in t.items), default=0) + 2
+        layout = cls.layout(templates, streams)
+        shift, bounds = layout["shift"], layout["item_ptr"]
+        rows = [layout["rows"][a:b] for a, b in pairwise(bounds)]
+        parts = [layout["streams"][a:b] for a, b in pairwise(bounds)]
         local = np.empty((len(templates), ids.shape[1]), dtype=np.int32)
         keys, slots, widths = [], [], []
         for t, template in enumerate(templates):
@@ -103,17 +104,29 @@ class FeatureTable:
             widths.append(n)
         spare = [np.zeros(1, dtype=np.int32)]
         return cls(
-            item_ptr=_pointers([len(r) for r in rows]),
-            rows=np.concatenate(rows + spare),
-            streams=np.concatenate(parts + spare),
-            kinds=np.array([t.kind for t in templates], dtype=np.uint8),
-            shift=shift,
+            **layout,
             column_ptr=_pointers(widths),
             key_ptr=_pointers([len(k) for k in keys]),
             keys=np.concatenate(keys + spare),
             slot_ptr=_pointers([len(s) for s in slots]),
             slots=np.concatenate(slots + spare),
         ), local
+
+    @staticmethod
+    def layout(templates: Sequence[Template], streams: Sequence[tuple[int, str | None]]) -> dict:
+        """What follows from the templates alone: ``item_ptr``, ``rows``, ``streams``, ``kinds`` and ``shift``.
+
+        Parameters are those of `learn`.
+        """
+        of = {stream: k for k, stream in enumerate(streams)}
+        items = [item for t in templates for item in t.items]
+        return {
+            "item_ptr": _pointers([len(t.items) for t in templates]),
+            "rows": np.array([*(item.row for item in items), 0], dtype=np.int32),
+            "streams": np.array([*(of[item.column, item.derived] for item in items), 0], dtype=np.int32),
+            "kinds": np.array([t.kind for t in templates], dtype=np.uint8),
+            "shift": 2 * max((abs(item.row) for item in items), default=0) + 2,
+        }
 
     def find(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Number of the feature within each template, -1 for none.

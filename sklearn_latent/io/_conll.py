@@ -11,7 +11,7 @@ import numpy as np
 from .._sequences.labels import LabelSequences
 from ._lines import source_name, text_lines
 
-__all__ = ["read_conll"]
+__all__ = ["read_conll", "split_function", "starts_document"]
 
 _DOCSTART = "-DOCSTART-"
 # Only these two: other white space of Unicode occurs inside tokens.
@@ -57,6 +57,7 @@ def read_conll(source, *, label=-1, separator=None, comments=False, return_docum
 
     See Also
     --------
+    write_conll : Writes such a file.
     sklearn_latent.metrics.get_chunks : Chunks of the labels of such a file.
 
     Notes
@@ -116,6 +117,23 @@ def _sentences(lines, reader: _Reader, comments: bool) -> Iterator[tuple[int, li
         yield document, rows
 
 
+def starts_document(line: str, separator: str | None) -> bool:
+    """Whether the first column of a line is the mark of a new document."""
+    if not line.startswith(_DOCSTART):
+        return False
+    rest = line[len(_DOCSTART) :]
+    return not rest or rest[0] in _BLANK or (separator is not None and rest.startswith(separator))
+
+
+def split_function(first: str, separator: str | None) -> Callable[[str], list[str]]:
+    """Function from a line to its columns, for a file whose first token line is `first`."""
+    if separator is None and "\t" in first:
+        separator = "\t"
+    if separator is None:
+        return lambda line: _SPACES.split(line.strip(_BLANK))
+    return lambda line: line.split(separator)
+
+
 class _Reader:
     """Splits lines into columns and holds the lines to one number of them."""
 
@@ -128,10 +146,7 @@ class _Reader:
 
     def starts_document(self, line: str) -> bool:
         """Whether the first column is the mark of a new document."""
-        if not line.startswith(_DOCSTART):
-            return False
-        rest = line[len(_DOCSTART) :]
-        return not rest or rest[0] in _BLANK or (self.separator is not None and rest.startswith(self.separator))
+        return starts_document(line, self.separator)
 
     def columns(self, n: int, line: str) -> list[str]:
         """Columns of a token line."""
@@ -145,13 +160,7 @@ class _Reader:
         return fields
 
     def _start(self, n: int, line: str) -> None:
-        separator = self.separator
-        if separator is None and "\t" in line:
-            separator = "\t"
-        if separator is None:
-            self._split = lambda text: _SPACES.split(text.strip(_BLANK))
-        else:
-            self._split = lambda text: text.split(separator)
+        self._split = split_function(line, self.separator)
         width = len(self._split(line))
         self._first = n, line, width
         if self.label is None:

@@ -3,19 +3,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 
-import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import precision_recall_fscore_support
-
+from ._averages import Counts, averaged_scores, check_average, warn_undefined
 from ._chunks import check_options, find_chunks, infer_scheme
 from ._pairs import paired_labels
 
-__all__ = ["chunk_f1_score", "chunk_precision_recall_fscore_support"]
-
-_AVERAGES = ("micro", "macro", "weighted", None)
+__all__ = ["chunk_f1_score", "chunk_precision_recall_fscore_support", "count_chunks"]
 
 
 def chunk_f1_score(y_true, y_pred, *, average="micro", scheme=None, invalid="conlleval", zero_division="warn"):
@@ -122,34 +116,14 @@ def chunk_precision_recall_fscore_support(
 
 
 def _scores(y_true, y_pred, beta, average, scheme, invalid, zero_division, warn_for):
-    if average not in _AVERAGES:
-        raise ValueError(f"average must be 'micro', 'macro', 'weighted' or None; got {average!r}")
-    types, correct, found, wanted = _count(y_true, y_pred, scheme, invalid)
-    if not types and average is None:
-        return np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)
-    if isinstance(zero_division, str) and zero_division == "warn":
-        _warn_undefined(types, found, wanted, average, warn_for)
-        zero_division = 0.0
-    # scikit-learn does the averages: per type, its correct, missed and spurious chunks are three weighted
-    # samples, with one more class for "no chunk". A last sample, of no chunk twice, keeps the weights from
-    # being all zero; with no type at all, a type without chunks stands in.
-    n = max(len(types), 1)
-    each, none = np.arange(n), np.full(n, n)
-    tp, pred, true = (np.array([c[t] for t in types] or [0]) for c in (correct, found, wanted))
-    precision, recall, fscore, support = precision_recall_fscore_support(
-        np.concatenate([each, each, none, [n]]),
-        np.concatenate([each, none, each, [n]]),
-        beta=beta,
-        labels=each,
-        average=average,
-        sample_weight=np.concatenate([tp, true - tp, pred - tp, [1]]),
-        zero_division=zero_division,
-    )
-    return precision, recall, fscore, None if support is None else support.astype(np.int64)
+    check_average(average)
+    counts = count_chunks(y_true, y_pred, scheme, invalid)
+    warn_undefined(counts, average, zero_division, "types", "chunks", warn_for, stacklevel=4)
+    return averaged_scores(counts, beta, average, zero_division)
 
 
-def _count(y_true, y_pred, scheme, invalid):
-    """Sorted types, and per type the number of chunks right, predicted and true."""
+def count_chunks(y_true, y_pred, scheme, invalid) -> Counts:
+    """Chunks right, predicted and true of each type, types sorted."""
     check_options(scheme, invalid)
     y_true, y_pred = paired_labels(y_true, y_pred)
     if scheme is None and invalid != "conlleval":
@@ -161,22 +135,4 @@ def _count(y_true, y_pred, scheme, invalid):
         wanted.update(kind for _, _, kind in true)
         found.update(kind for _, _, kind in pred)
         correct.update(kind for _, _, kind in set(true).intersection(pred))
-    return sorted(wanted.keys() | found.keys()), correct, found, wanted
-
-
-def _warn_undefined(types, found, wanted, average, warn_for) -> None:
-    """Warn once about everything in `warn_for` that has nothing to divide by."""
-    pooled = average == "micro" or not types
-    groups = {"all types": types} if pooled else {repr(t): [t] for t in types}
-    undefined = []
-    for group, members in groups.items():
-        no_found, no_wanted = (not any(count[t] for t in members) for count in (found, wanted))
-        empty = {"Precision": no_found, "Recall": no_wanted, "F-score": no_found and no_wanted}
-        undefined += [f"{name} of {group}" for name in warn_for if empty[name]]
-    if undefined:
-        warnings.warn(
-            f"Undefined, for want of chunks, and set to 0.0: {', '.join(undefined)}. Use `zero_division` to say what "
-            "they should be (precision lacks predicted chunks, recall true ones).",
-            UndefinedMetricWarning,
-            stacklevel=4,
-        )
+    return Counts(sorted(wanted.keys() | found.keys()), correct, found, wanted)

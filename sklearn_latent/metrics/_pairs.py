@@ -8,8 +8,10 @@ from .._sequences.labels import flatten_labels
 __all__ = ["paired_labels"]
 
 
-def paired_labels(y_true, y_pred) -> tuple[list[list], list[list]]:
+def paired_labels(y_true, y_pred, name: str = "y_pred") -> tuple[list[list], list[list]]:
     """Lists of labels, one a sequence, from any accepted form of either, checked to be of equal lengths.
+
+    `name` is what messages call `y_pred`.
 
     Raises
     ------
@@ -20,8 +22,8 @@ def paired_labels(y_true, y_pred) -> tuple[list[list], list[list]]:
     """
     y_true, y_pred = flatten_labels(y_true), flatten_labels(y_pred)
     if len(y_true) != len(y_pred):
-        raise ValueError(f"y_true has {len(y_true)} sequences but y_pred has {len(y_pred)}")
+        raise ValueError(f"y_true has {len(y_true)} sequences but {name} has {len(y_pred)}")
     for i, (true, pred) in enumerate(zip(y_true, y_pred, strict=True)):
         if len(true) != len(pred):
-            raise ValueError(f"sequence {i}: y_true[{i}] has {len(true)} labels but y_pred[{i}] has {len(pred)}")
+            raise ValueError(f"sequence {i}: y_true[{i}] has {len(true)} labels but {name}[{i}] has {len(pred)}")
     return y_true, y_pred

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from sklearn.metrics import make_scorer
 
-from ._chunk_scores import _AVERAGES, chunk_f1_score
+from ._averages import AVERAGES, check_average
+from ._chunk_scores import chunk_f1_score
 from ._chunks import check_options
 from ._sequence_scores import token_accuracy
+from ._token_scores import label_collection, token_f1_score
 
-__all__ = ["chunk_f1_scorer", "make_chunk_scorer", "token_accuracy_scorer"]
+__all__ = ["chunk_f1_scorer", "make_chunk_scorer", "make_token_scorer", "token_accuracy_scorer"]
 
 
 def make_chunk_scorer(*, average="micro", scheme=None, invalid="conlleval", zero_division="warn"):
@@ -56,10 +58,54 @@ def make_chunk_scorer(*, average="micro", scheme=None, invalid="conlleval", zero
     >>> make_chunk_scorer(scheme="iob2", invalid="discard")(Inside(), [["rain"]], [["B-NP"]])
     0.0
     """
-    if average is None or average not in _AVERAGES:
-        raise ValueError(f"average must be 'micro', 'macro' or 'weighted' for a scorer; got {average!r}")
+    check_average(average, AVERAGES[:-1])
     check_options(scheme, invalid)
     return make_scorer(chunk_f1_score, average=average, scheme=scheme, invalid=invalid, zero_division=zero_division)
+
+
+def make_token_scorer(*, labels=None, average="micro", ignore=("O",), zero_division="warn"):
+    """Scorer of the F1 over tokens, with options.
+
+    Parameters
+    ----------
+    labels : collection of labels or None, default=None
+        Labels to score; None: all that occur without those in `ignore`.
+    average : {"micro", "macro", "weighted"}, default="micro"
+        How labels are put together.
+    ignore : collection of labels, default=("O",)
+        Labels that are not scored.
+    zero_division : {"warn", 0.0, 1.0, nan}, default="warn"
+        Score where there is no token of a scored label at all.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``, a float; it can be pickled.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown, or `average` would not give one number.
+
+    See Also
+    --------
+    token_f1_score : The score, with its options in full.
+    token_accuracy_scorer : Share of tokens labelled right.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from sklearn_latent.metrics import make_token_scorer
+    >>> class Nouns(BaseEstimator):
+    ...     def predict(self, X):
+    ...         return [["N"] * len(x) for x in X]
+    >>> make_token_scorer()(Nouns(), [["rain", "falls"]], [["N", "V"]])
+    0.5
+    """
+    check_average(average, AVERAGES[:-1])
+    labels = None if labels is None else label_collection(labels, "labels")
+    ignore = tuple(label_collection(ignore, "ignore"))
+    return make_scorer(token_f1_score, labels=labels, average=average, ignore=ignore, zero_division=zero_division)
 
 
 #: Micro-averaged F1 over chunks, counted as the CoNLL evaluation script does.

@@ -237,6 +237,79 @@ def test_product_of_normalisers_does_not_underflow():
     np.testing.assert_allclose(got.log_sum, -419.0 * np.log(10), rtol=1e-13, atol=0.0)
 
 
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_lane_that_no_path_enters_does_not_overflow(listed):
+    # The second state is never reached, yet from it everything would cost nothing, while each step of the first
+    # costs 1e-100: its backward sum, in units of the path's, would be 1e500.
+    node = np.zeros((6, 2))
+    node[0, 1] = -np.inf
+    batch = in_form("positional", node, np.array([[-100.0 * np.log(10), -np.inf], [0.0, 0.0]]))
+    batch = batch._replace(topology=replace(batch.topology, dense=not listed))
+    got = walk_fast(batch)
+    assert got.certified.tolist() == [1]
+    np.testing.assert_allclose(got.log_sum, -500.0 * np.log(10), rtol=1e-14, atol=0.0)
+    np.testing.assert_array_equal(got.state_mass, [[1.0, 0.0]] * 6)
+    np.testing.assert_allclose(got.arc_mass, [[0.0] * 4] + [[1.0, 0.0, 0.0, 0.0]] * 5, rtol=1e-12, atol=0.0)
+
+
+def merging(entry: np.ndarray, moves: list[np.ndarray]) -> Batch:
+    """One sequence over two states whose arcs differ by position; no node costs anything after the first."""
+    node = np.zeros((len(moves) + 1, 2))
+    node[0] = entry
+    batch = in_form("positional", node, np.zeros((2, 2)))
+    batch.arc[1:] = np.array(moves).reshape(-1, 4)
+    return batch
+
+
+FAR = -200.0 * np.log(10)
+FROM_SECOND = np.array([[0.0, 0.0], [FAR, FAR]])
+
+
+@pytest.mark.parametrize(
+    ("entry", "moves"),
+    [
+        # A start of 1e-200 whose only way on is the second state, which others reach too and which leads on at 1e-200.
+        pytest.param([0.0, FAR], [np.array([[0.0, 0.0], [-np.inf, 0.0]]), FROM_SECOND], id="both sums of a state"),
+        # A move of 1e-200 to that state.
+        pytest.param([0.0, 0.0], [np.array([[0.0, 0.0], [0.0, FAR]]), FROM_SECOND], id="an arc and after"),
+    ],
+)
+def test_masses_that_underflow_are_not_certified(entry, moves):
+    batch = merging(np.array(entry), moves)
+    # The sum is safe, a mass of 1e-400 is not.
+    alone, masses = walk_fast(batch, masses=False), walk_fast(batch)
+    assert masses.certified.tolist() == [0], "a positive mass was lost"
+    assert alone.certified.tolist() == [1]
+    np.testing.assert_allclose(alone.log_sum, walk_exact(batch).log_sum, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_large_weights_and_forbidden_arcs(dense):
+    # The second lane is 1e-250 of the first at the fourth token, and all there is at the end; from lane to lane no way
+    # leads, but the product of the first's forward and the second's backward sum is 1e250.
+    node = np.zeros((8, 2))
+    node[:4, 1] = -62.5 * np.log(10)
+    node[4:, 0] = -np.inf
+    batch = in_form("dense", node, np.array([[0.0, -np.inf], [-np.inf, 0.0]]))
+    batch = batch._replace(topology=replace(batch.topology, dense=dense), weight=np.array([1e80]))
+    got = walk_fast(batch)
+    assert got.certified.tolist() == [1]
+    np.testing.assert_allclose(got.arc_mass, [[0.0, 0.0, 0.0, 7e80]], rtol=1e-12, atol=0.0)
+
+
+@given(batches(), st.sampled_from([1e16, 1e20, 1e100, 1e300]))
+@settings(max_examples=100, deadline=None)
+def test_masses_of_absurd_scores_stay_masses(batch, size):
+    # Rounding alone is worth more than the range of exp here: what is left is that masses are masses.
+    huge = batch._replace(node=size * np.tanh(batch.node), arc=size * np.tanh(batch.arc))
+    state_mass, arc_mass, log_sum = lattice_of(huge).expectations(batch.clamp)
+    assert np.isfinite(state_mass).all() and (state_mass >= 0).all() and not np.isnan(log_sum).any()
+    possible = np.repeat(log_sum > -np.inf, np.diff(batch.offsets))
+    np.testing.assert_allclose(state_mass.sum(axis=1), possible, rtol=1e-12, atol=0.0)
+    moves = 1 if len(huge.arc) > 1 else max(1, len(huge.node))
+    assert np.isfinite(arc_mass).all() and (arc_mass >= 0).all() and (arc_mass <= moves).all()
+
+
 @pytest.mark.parametrize("n_states", [22, 44, 100])
 @pytest.mark.parametrize("positional", [False, True])
 def test_ordinary_models_are_certified(n_states, positional):

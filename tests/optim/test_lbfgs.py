@@ -110,7 +110,14 @@ def test_the_callback_sees_each_iteration_and_can_stop():
     assert 0 <= infos[0].seconds <= infos[1].seconds <= infos[2].seconds
 
 
-@pytest.mark.parametrize("answer", [None, False, 1, "yes"])
+def test_the_true_of_a_numpy_comparison_stops():
+    fun, _, _ = quadratic(condition=1e4)
+    limit = np.float64(fun(np.zeros(20))[0])
+    out = solve(fun, np.zeros(20), callback=lambda info: limit > info.objective)
+    assert out.stopped and out.n_iter == 1
+
+
+@pytest.mark.parametrize("answer", [None, False, np.False_, 1, "yes"])
 def test_only_true_stops(answer):
     fun, _, _ = quadratic()
     assert not solve(fun, np.zeros(20), callback=lambda info: answer).stopped

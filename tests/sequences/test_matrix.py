@@ -127,7 +127,7 @@ def test_csr_input_is_not_copied():
         assert np.shares_memory(getattr(sm.values, name), getattr(X, name))
 
 
-@pytest.mark.parametrize("X", [dense().tolist(), dense().astype(object), np.asmatrix(dense())], ids=type)
+@pytest.mark.parametrize("X", [dense().tolist(), dense().astype(object)], ids=type)
 def test_whatever_numpy_reads_as_a_matrix(X):
     assert_same(SequenceMatrix(X, LENGTHS), parts())
 

@@ -281,6 +281,17 @@ def test_options_fall_back_on_parameters(rng):
     assert tagger.n_paths == 2
 
 
+def test_options_beyond_64_bits(rng):
+    tagger = random_tagger(rng)
+    X = random_inputs(rng, [3, 4])
+    for decoder in ("ldi_approx", "mbr"):
+        result = tagger.decode(X, decoder, n_paths=10**30, max_search=10**30, mbr_metric="token_accuracy")
+        assert result.labels == tagger.decode(X, decoder, n_paths=10_000, mbr_metric="token_accuracy").labels
+    assert tagger.decode(X, max_search=10**30).labels == tagger.predict(X)
+    all_of_them = tagger.predict_nbest(X, 1000)
+    assert tagger.set_params(max_search=10**30).predict_nbest(X, 1000) == all_of_them
+
+
 def test_decode_before_fit():
     with pytest.raises(NotFittedError):
         LatentCRFTagger().decode([np.ones((1, 1))])

@@ -642,21 +642,6 @@ def test_wrong_parameters(corpus, params, error):
         LatentCRFTagger(**params).fit(*corpus)
 
 
-@pytest.mark.parametrize(
-    "params",
-    [{"solver": s} for s in ("sgd", "adam", "adf")] + [{"early_stopping": True}, {"warm_start": True}],
-    ids=repr,
-)
-def test_what_comes_later_says_so(corpus, params):
-    name = next(iter(params))
-    with pytest.raises(NotImplementedError, match=f"{name}=.*not available yet"):
-        LatentCRFTagger(**params).fit(*corpus)
-
-
-def test_there_is_no_partial_fit_with_lbfgs():
-    assert not hasattr(LatentCRFTagger(), "partial_fit")
-
-
 # -- size -------------------------------------------------------------------------------------------
 
 
@@ -677,3 +662,50 @@ def test_a_model_too_large_is_refused_before_memory_is(params, n_features):
     with pytest.raises(ModelTooLargeError, match=r"[\d,]+ parameters.*[\d,]+ bytes.*support='observed'.*n_latent"):
         LatentCRFTagger(**params).fit(SequenceMatrix(X, [2]), [["a", "b"]])
     assert issubclass(ModelTooLargeError, ValueError)
+
+
+# -- numbers at the edge ----------------------------------------------------------------------------
+
+
+def test_sigma_at_the_edge(corpus):
+    X, y = corpus
+    with pytest.raises(ValueError, match="sigma=1e-170 is too small"):
+        LatentCRFTagger(sigma=1e-170).fit(X, y)
+    huge, none = (LatentCRFTagger(n_latent=1, sigma=s, max_iter=30, tol=1e-2).fit(X, y) for s in (1e200, np.inf))
+    same_model(huge, none, rtol=0, atol=0)
+    zero = LatentCRFTagger(sigma=1e-9).fit(X, y)
+    np.testing.assert_allclose(zero.predict_marginals(X[:1])[0], 0.5, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_training_never_ends_in_nan(corpus):
+    X, y = corpus
+    with pytest.raises(ValueError, match="beyond floating point"):
+        LatentCRFTagger(random_state=0).fit([x * 1e300 for x in X], y)
+    with pytest.raises(ValueError, match="beyond floating point"):
+        LatentCRFTagger(random_state=0).fit(X, y, sample_weight=[1e300] * 6)
+    with pytest.raises(ValueError, match="class_weight times sample_weight"):
+        LatentCRFTagger(class_weight={"a": 1e308}).fit(X, y, sample_weight=[1e10] * 6)
+    with pytest.raises(ValueError, match=r"class_weight\['a'\] is 'x'"):
+        LatentCRFTagger(class_weight={"a": "x"}).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [np.zeros, sp.csr_array], ids=["dense", "sparse"])
+def test_no_features_at_all(make):
+    """What is left is a Markov chain over labels."""
+    y = [["a", "b", "a"], ["a"]]
+    tagger = tight(edge_features=True).fit([make((3, 0)), make((1, 0))], y)
+    assert tagger.coef_.shape == (0, 2)
+    assert tagger.transition_coef_.any()
+    assert tagger.predict([make((2, 0))]) == [Enumeration(tagger, np.zeros((2, 0))).best[0]]
+    np.testing.assert_allclose(
+        tagger.objective_, objective(tagger, [np.zeros((3, 0)), np.zeros((1, 0))], y), rtol=1e-10
+    )
+
+
+def test_rows_with_a_feature_twice():
+    """SciPy lets a sparse row name a column twice: the values add up."""
+    twice = sp.csr_array((np.ones(5), [0, 0, 1, 1, 1], [0, 2, 3, 5]), shape=(3, 2))
+    once = sp.csr_array(twice.toarray())
+    y = [["a", "b", "b"]]
+    same_model(*(tight(n_latent=2).fit(SequenceMatrix(X, [3]), y) for X in (twice, once)))

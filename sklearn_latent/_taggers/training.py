@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The recipe of training: topology + linear scorer + objective, a start, a solver, and who watches it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._lattice import latent_topology
+from .._objective import ChainObjective, Chunk, SampledObjective
+from .._optim import Report, Result, Watch, minimize_lbfgs
+from .._optim.stochastic import STEPPERS, Stepper, minimize_stochastic
+from .._scorers import Design
+from .._scorers.support import full_support, observed_support
+from .._sequences import SequenceMatrix
+from .._threads import Workers, one_blas_thread
+from .model import LinearChainModel, check_size, fits, latent_weights, transfer
+from .options import allowed_moves, edge_feature_indices, latent_counts, prior_scale
+
+__all__ = ["Earlier", "TrainingSet", "build", "run_pass", "train"]
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Sequences that all have tokens and weight.
+
+    Attributes
+    ----------
+    X : SequenceMatrix
+    codes : ndarray of int32 of shape (n_tokens,)
+        Label ids, -1 where unknown.
+    weight : ndarray of float64 of shape (n_sequences,)
+    classes : list
+        Label of each id.
+    numbers : ndarray of int of shape (n_sequences,)
+        Each sequence's number in the user's X, for messages.
+    """
+
+    X: SequenceMatrix
+    codes: np.ndarray
+    weight: np.ndarray
+    classes: list
+    numbers: np.ndarray
+
+    def part(self, chosen: np.ndarray) -> TrainingSet:
+        """Some of the sequences, in the order given."""
+        X = self.X[chosen]
+        rows = np.arange(X.n_tokens) + np.repeat(self.X.offsets[chosen] - X.offsets[:-1], X.lengths)
+        return TrainingSet(X, self.codes[rows], self.weight[chosen], self.classes, self.numbers[chosen])
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A fitted model to start from, and the column that each of its features has now (-1: none)."""
+
+    model: LinearChainModel
+    columns: np.ndarray
+
+
+def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, list[Chunk]]:
+    """The model without its weights, its objective, and the corpus cut into chunks.
+
+    Raises
+    ------
+    ValueError
+        If the constraints forbid the labels of a sequence.
+    ModelTooLargeError
+    """
+    matrix, classes = data.X, data.classes
+    moves, start_allowed, end_allowed = allowed_moves(tagger.constraints, classes)
+    counts = latent_counts(tagger.n_latent, classes)
+    n_features, S = matrix.n_features, int(counts.sum())
+    check_size(0, S)
+    edge_only = np.zeros(n_features, dtype=bool) if matrix.edge_only is None else matrix.edge_only
+    edges = edge_feature_indices(tagger.edge_features, n_features, lambda: matrix.feature_names)
+    edges = np.union1d(edges, np.flatnonzero(edge_only)).astype(np.int64)
+    rules: dict[str, Any] = {"edge_features": edges, "edge_only": edge_only}
+    _check_weights(tagger, data, counts, moves, rules)
+    topology = latent_topology(counts, moves)
+    row_bytes = 8 * (S + (topology.n_arcs if len(edges) else 0))
+    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, row_bytes)
+    rules["start_allowed"] = None if start_allowed is None else start_allowed[topology.state_label]
+    rules["end_allowed"] = None if end_allowed is None else end_allowed[topology.state_label]
+    if tagger.support == "all":
+        support = full_support(topology, n_features, **rules)
+    else:
+        parts = [(chunk.design, chunk.codes, chunk.offsets) for chunk in chunks]
+        support = observed_support(topology, n_features, parts, **rules)
+    if not tagger._boundary_weights:
+        none = np.empty(0, dtype=np.int64)
+        support = replace(support, start=none, end=none)
+    model = LinearChainModel(topology, support, {}, edges)
+    objective = ChainObjective(topology, model.scorer(Design(matrix.values[:0]).sparse), prior_scale(tagger.sigma))
+    check_size(objective.packing.size, S)
+    if tagger.constraints is not None:
+        with one_blas_thread(), Workers(tagger.n_jobs) as workers:
+            i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
+        if i is not None:
+            own = data.codes[matrix.offsets[i] : matrix.offsets[i + 1]]
+            raise ValueError(_forbidden(own, int(data.numbers[i]), classes, moves, start_allowed, end_allowed))
+    return model, objective, chunks
+
+
+def train(
+    tagger, data: TrainingSet, rng: np.random.RandomState, earlier: Earlier | None = None
+) -> tuple[LinearChainModel, Result, list[float]]:
+    """Fit a model; returns it, how the solver ended, and the scores of the validation part after each iteration."""
+    held_out = None
+    if tagger.early_stopping:
+        data, held_out = _split(data, tagger.validation_fraction, rng)
+    model, objective, chunks = build(tagger, data)
+    with one_blas_thread(), Workers(tagger.n_jobs) as workers:
+        best: tuple[Result, list[float]] | None = None
+        restarts = tagger.n_init if earlier is None and not model.topology.one_state_a_label else 1
+        for k in range(restarts):
+            report = Report(int(tagger.verbose), tagger.callback, tagger.max_iter)
+            report.line(
+                f"{model.topology.n_states} states, {objective.packing.size:,} weights, {data.X.n_tokens:,} tokens"
+                + (f", start {k + 1}" if restarts > 1 else "")
+            )
+            watch = None if held_out is None else Watch(
+                _validation_score(objective, held_out, workers), tagger.n_iter_no_change, report
+            )  # fmt: skip
+            start = _start(tagger, model, objective, rng, earlier)
+            result = _solve(tagger, objective, data, chunks, start, rng, report, watch, workers)
+            if best is None or result.objective < best[0].objective or np.isnan(best[0].objective):
+                best = result, [] if watch is None else watch.scores
+            if result.stopped:
+                break
+    result, scores = best
+    if not (np.isfinite(result.objective) and np.isfinite(result.x).all()):
+        raise ValueError(
+            f"training ran into numbers beyond floating point (objective {result.objective}): "
+            "bring the features, sample_weight and class_weight to a moderate scale, such as 1"
+        )
+    model.params = {name: value.copy() for name, value in objective.packing.views(result.x).items()}
+    return model, result, scores
+
+
+def run_pass(
+    tagger, data: TrainingSet, model: LinearChainModel, x: np.ndarray, stepper: Stepper, seen: float, seed: int
+):
+    """One pass of a stochastic solver over some sequences, for `partial_fit`.
+
+    Parameters
+    ----------
+    tagger : LatentCRFTagger
+    data : TrainingSet
+    model : LinearChainModel
+        Its topology and support.
+    x : ndarray
+        The solver's point.
+    stepper : Stepper
+    seen : float
+        Weight of all sequences so far, these included: the prior is spread over it.
+    seed : int
+
+    Returns
+    -------
+    Result
+        Its `x` is the solver's new point.
+    """
+    objective = ChainObjective(
+        model.topology, model.scorer(Design(data.X.values[:0]).sparse), prior_scale(tagger.sigma)
+    )
+    report = Report(int(tagger.verbose), tagger.callback, 1)
+    with one_blas_thread(), Workers(tagger.n_jobs) as workers:
+        return minimize_stochastic(
+            _Sampled(objective, data, workers), x, stepper,
+            batch_size=stepper.batch_size, max_iter=1, tol=float(tagger.tol), n_iter_no_change=1,
+            rng=np.random.RandomState(seed), report=report, prior_weight=seen,
+        )  # fmt: skip
+
+
+def make_stepper(tagger, state: dict | None = None) -> Stepper:
+    """The update rule that the tagger's solver names; ADF takes sequences one at a time."""
+    batch_size = 1 if tagger.solver == "adf" else int(tagger.batch_size)
+    stepper = STEPPERS[tagger.solver](tagger.learning_rate, batch_size)
+    if state is not None:
+        stepper.state = state
+    return stepper
+
+
+class _Sampled:
+    """A `SampledObjective` with the threads it may use."""
+
+    def __init__(self, objective: ChainObjective, data: TrainingSet, workers: Workers):
+        self._inner = SampledObjective(objective, data.X, data.codes, data.weight)
+        self._workers = workers
+        self.n_samples, self.total_weight = self._inner.n_samples, self._inner.total_weight
+        self.precision = self._inner.precision
+
+    def evaluate(self, x: np.ndarray, samples: np.ndarray):
+        return self._inner.evaluate(x, samples, self._workers)
+
+
+def _solve(tagger, objective, data, chunks, start, rng, report, watch, workers) -> Result:
+    def fun(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        return objective.value_and_grad(theta, chunks, workers)
+
+    if tagger.solver == "lbfgs":
+        return minimize_lbfgs(fun, start, max_iter=tagger.max_iter, tol=tagger.tol, report=report, watch=watch)
+    stepper = make_stepper(tagger)
+    result = minimize_stochastic(
+        _Sampled(objective, data, workers), start, stepper,
+        batch_size=stepper.batch_size, max_iter=tagger.max_iter, tol=tagger.tol,
+        n_iter_no_change=tagger.n_iter_no_change, rng=rng, report=report, watch=watch,
+    )  # fmt: skip
+    # The curve holds what the batches saw on the way; the objective of the answer is the real one.
+    answer = stepper.answer(result.x) if watch is None or watch.best is None else watch.best
+    return replace(result, x=answer, objective=fun(answer)[0])
+
+
+def _start(tagger, model: LinearChainModel, objective: ChainObjective, rng, earlier: Earlier | None) -> np.ndarray:
+    """Zeros for one state a label, else uniform; where there is an earlier model, its weights."""
+    n = objective.packing.size
+    if model.topology.one_state_a_label:
+        start = np.zeros(n)
+    else:
+        start = rng.uniform(-tagger.init_scale, tagger.init_scale, n)
+    if earlier is not None:
+        transfer(earlier.model, earlier.columns, model, objective.packing.views(start))
+    return start
+
+
+def _split(data: TrainingSet, fraction: float, rng) -> tuple[TrainingSet, TrainingSet]:
+    """Training and validation part, at least one sequence each."""
+    n = len(data.X)
+    if n < 2:
+        raise ValueError(f"early_stopping needs at least 2 sequences with tokens and weight, got {n}")
+    n_held_out = min(n - 1, max(1, round(fraction * n)))
+    order = rng.permutation(n)
+    training = data.part(np.sort(order[n_held_out:]))
+    if (training.codes < 0).all():
+        raise ValueError("early_stopping left no known label to train on; a smaller validation_fraction may do")
+    return training, data.part(np.sort(order[:n_held_out]))
+
+
+def _validation_score(objective: ChainObjective, data: TrainingSet, workers: Workers):
+    """Mean log-likelihood a token of the validation part, as a function of the weights."""
+    X = data.X
+    chunks = Chunk.cut(X.values, data.codes, X.offsets, data.weight, 8 * objective.topology.n_states)
+    tokens = float(data.weight @ X.lengths)
+
+    def score(theta: np.ndarray) -> float:
+        return -objective.loss(theta, chunks, workers) / tokens
+
+    return score
+
+
+def _check_weights(tagger, data: TrainingSet, counts: np.ndarray, moves: np.ndarray | None, rules: dict) -> None:
+    """Refuse a model with too many weights before there is anything of their size."""
+    S, n_features = int(counts.sum()), data.X.n_features
+    n_arcs = S * S if moves is None else int(counts @ moves @ counts)
+    most = n_features * S + (len(rules["edge_features"]) + 1) * n_arcs
+    if fits(most, S):
+        return
+    if tagger.support == "observed":
+        labels = latent_topology(np.ones(len(counts), dtype=np.int64), moves)
+        parts = [(Design(data.X.values), data.codes, data.X.offsets)]
+        most = latent_weights(labels, observed_support(labels, n_features, parts, **rules), counts)
+    check_size(most, S)
+
+
+def _forbidden(codes: np.ndarray, i: int, classes: list, moves, start, end) -> str:
+    """Say where the constraints forbid the labels of training sequence `i`."""
+    label = [None if c < 0 else classes[c] for c in codes.tolist()]
+    last = len(codes) - 1
+    where = "the unknown labels can't be filled in"
+    for t, c in enumerate(codes.tolist()):
+        if c < 0:
+            continue
+        if t == 0 and start is not None and not start[c]:
+            where = f"y[{i}][0] is {label[0]!r}, which can't start a sequence"
+        elif t > 0 and codes[t - 1] >= 0 and not moves[codes[t - 1], c]:
+            where = f"y[{i}][{t}] is {label[t]!r}, which can't follow {label[t - 1]!r}"
+        elif t == last and end is not None and not end[c]:
+            where = f"y[{i}][{t}] is {label[t]!r}, which can't end a sequence"
+        else:
+            continue
+        break
+    return f"the constraints forbid the labels of y[{i}]: {where}"

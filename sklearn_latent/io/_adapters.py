@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What can be saved: one `Adapter` a class. A new estimator needs one line in `adapters`.
+
+Constructor parameters and the attributes that end in an underscore are the state of an estimator, with the private
+ones named here. Arrays are judged in `_checks` before an object is handed out, because kernels don't look again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._lattice import Topology
+from .._scorers import Pattern, Support
+from .._sequences.labels import as_classes
+from .._taggers import LatentCRFTagger
+from .._taggers.model import LinearChainModel
+from ..feature_extraction import SequenceDictVectorizer, TemplateVectorizer
+from ..feature_extraction._columns import ColumnCoder
+from ..feature_extraction._dict_features import DictFeatures, DictNames
+from ..feature_extraction._template_names import FeatureNames
+from ..feature_extraction._template_parser import Item, Template
+from ..feature_extraction._template_table import FeatureTable
+from . import _checks
+from ._state import Adapter
+
+__all__ = ["adapters"]
+
+
+@functools.cache
+def adapters() -> dict[str, Adapter]:
+    """Adapters by the name that stands in files."""
+    found = [
+        _of_estimator(LatentCRFTagger, _tagger_state, _build_tagger),
+        _of_estimator(SequenceDictVectorizer, _fitted, _checked(_checks.dict_vectorizer)),
+        _of_estimator(TemplateVectorizer, _fitted, _checked(_checks.template_vectorizer)),
+        Adapter(Pipeline, _pipeline_state, _build_pipeline, estimator=True),
+        _of_fields(Topology, _checks.topology),
+        _of_fields(Pattern, _checks.pattern),
+        _of_fields(Support, _checks.support),
+        _of_fields(LinearChainModel, _checks.model),
+        _of_fields(Item, _checks.item),
+        _of_fields(Template, _checks.template),
+        _of_fields(FeatureTable, _checks.feature_table),
+        _of_fields(FeatureNames, _checks.template_names, ("templates", "coder", "table")),
+        _of_fields(DictNames, _checks.dict_names, ("features", "separator", "n_features")),
+        Adapter(ColumnCoder, _coder_state, _build_coder),
+        Adapter(DictFeatures, _dict_state, _build_dict),
+    ]
+    return {adapter.kind.__name__: adapter for adapter in found}
+
+
+# -- kinds of adapters -----------------------------------------------------------------------------
+
+
+def _of_fields(kind: type, check: Callable[[Any], None], names: tuple[str, ...] | None = None) -> Adapter:
+    """For a class whose constructor takes what its attributes are."""
+    names = names or tuple(field.name for field in fields(kind))
+
+    def state(value) -> dict:
+        return {"fields": {name: getattr(value, name) for name in names}}
+
+    def build(state: dict):
+        value = kind(**state["fields"])
+        check(value)
+        return value
+
+    return Adapter(kind, state, build)
+
+
+def _of_estimator(kind: type, fitted: Callable[[Any], dict], complete: Callable[[Any, dict], None]) -> Adapter:
+    """For an estimator of the package: its parameters, and what `fitted` gives and `complete` sets."""
+
+    def state(estimator) -> dict:
+        return {"params": estimator.get_params(deep=False), "fitted": fitted(estimator)}
+
+    def build(state: dict):
+        estimator = kind(**state["params"])
+        if state["fitted"]:
+            complete(estimator, state["fitted"])
+        return estimator
+
+    return Adapter(kind, state, build, estimator=True)
+
+
+def _fitted(estimator, private: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in sorted(vars(estimator).items())
+        if name in private or (name.endswith("_") and not name.startswith("_"))
+    }
+
+
+def _checked(check: Callable[[Any], None]) -> Callable[[Any, dict], None]:
+    def complete(estimator, fitted: dict) -> None:
+        for name in fitted:
+            if not name.isidentifier() or name.startswith("__"):
+                raise ValueError(f"a fitted attribute {name!r}")
+        vars(estimator).update(fitted)
+        check(estimator)
+
+    return complete
+
+
+# -- taggers ---------------------------------------------------------------------------------------
+
+
+def _tagger_state(tagger) -> dict[str, Any]:
+    state = _fitted(tagger, ("_model", "_feature_names"))
+    if not state:
+        return state
+    for name in ("state_labels_", "edge_features_"):  # the model has them
+        state.pop(name, None)
+    names = state["_feature_names"]
+    if callable(names) and type(names) not in (FeatureNames, DictNames):
+        # Names of blocks side by side and the like; what they come to is all that is needed.
+        state["_feature_names"] = np.array(names(), dtype=object)
+    classes = state["classes_"]
+    if classes.dtype == object:
+        # Strings that numpy would shorten and ints beyond 64 bits; anything else has no exact form in a file.
+        if not all(type(label) in (str, int) for label in classes.tolist()):
+            kinds = sorted({type(label).__name__ for label in classes.tolist()})
+            raise TypeError(f"classes_: labels of type {', '.join(kinds)} can't be saved; str, int, bool and float can")
+        state["classes_"] = classes.tolist()
+    return state
+
+
+def _build_tagger(tagger, fitted: dict) -> None:
+    fitted = dict(fitted)
+    model, classes = fitted.pop("_model"), fitted.pop("classes_")
+    classes = as_classes(classes) if isinstance(classes, list) else classes
+    complete = _checked(_checks.tagger)
+    tagger._set_model(model)
+    complete(tagger, fitted | {"classes_": classes})
+
+
+# -- pipelines -------------------------------------------------------------------------------------
+
+
+def _pipeline_state(pipeline: Pipeline) -> dict:
+    # Defaults are left out, so that a parameter new in scikit-learn doesn't tie the file to that version.
+    default = Pipeline([]).get_params(deep=False)
+    params = {name: value for name, value in pipeline.get_params(deep=False).items() if value is not default[name]}
+    return {"params": {k: v for k, v in params.items() if k != "steps"}, "steps": dict(params["steps"])}
+
+
+def _build_pipeline(state: dict) -> Pipeline:
+    for name, step in state["steps"].items():
+        if step is not None and step != "passthrough" and not hasattr(step, "get_params"):
+            raise ValueError(f"step {name!r} is no estimator")
+    return Pipeline(list(state["steps"].items()), **state["params"])
+
+
+# -- features --------------------------------------------------------------------------------------
+
+
+def _coder_state(coder: ColumnCoder) -> dict:
+    # Ids are 0, 1, ... in the order of the dicts, so that strings are all there is to write.
+    return {
+        "fields": {
+            "columns": coder.columns,
+            "streams": coder.streams,
+            "known": {column: list(strings) for column, strings in coder.known.items()},
+            "derived": [list(strings) for strings in coder.derived],
+            "tables": coder.tables,
+        }
+    }
+
+
+def _build_coder(state: dict) -> ColumnCoder:
+    given = state["fields"]
+    known = {column: _numbered(strings) for column, strings in given["known"].items()}
+    derived = [_numbered(strings) for strings in given["derived"]]
+    coder = ColumnCoder(given["columns"], given["streams"], known, derived, given["tables"])
+    _checks.coder(coder)
+    return coder
+
+
+def _numbered(strings: list) -> dict[str, int]:
+    out = dict(zip(_checks.texts(strings), range(len(strings)), strict=True))
+    if len(out) != len(strings):
+        raise ValueError("a table of strings that holds one twice")
+    return out
+
+
+def _dict_state(features: DictFeatures) -> dict:
+    strings, arrays = features.strings, features.arrays
+    return {
+        "fields": {
+            "names": list(strings),
+            "counts": _int64(map(len, strings.values())),
+            "values": [value for values in strings.values() for value in values],
+            "columns": _int64(k for values in strings.values() for k in values.values()),
+            "number_names": list(features.numbers),
+            "number_columns": _int64(features.numbers.values()),
+            "array_names": list(arrays),
+            "array_counts": _int64(map(len, arrays.values())),
+            "array_columns": _int64(k for columns in arrays.values() for k in columns),
+        }
+    }
+
+
+def _int64(values) -> np.ndarray:
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _build_dict(state: dict) -> DictFeatures:
+    given = state["fields"]
+    values, columns = _checks.texts(given["values"]), _listed(given["columns"], len(given["values"]), "columns")
+    strings = {}
+    for name, part in _parts(given["names"], given["counts"], len(values)):
+        strings[name] = dict(zip(values[part], columns[part], strict=True))
+    numbers = given["number_names"]
+    numbers = dict(zip(_checks.texts(numbers), _listed(given["number_columns"], len(numbers), "columns"), strict=True))
+    columns = _listed(given["array_columns"], None, "columns")
+    arrays = {name: columns[part] for name, part in _parts(given["array_names"], given["array_counts"], len(columns))}
+    features = DictFeatures(strings, numbers, arrays)
+    n = len(given["values"]) + len(given["number_names"]) + len(columns)
+    if features.count() != n or len(strings) + len(arrays) != len(given["names"]) + len(given["array_names"]):
+        raise ValueError("a table of features that holds one twice")
+    return features
+
+
+def _listed(array, size: int | None, name: str) -> list[int]:
+    _checks.is_array(array, name, np.int64, (len(array) if size is None else size,))
+    return array.tolist()
+
+
+def _parts(names: list, counts, total: int):
+    """Each name with the slice of its entries."""
+    counts = _listed(counts, len(_checks.texts(names)), "counts")
+    if any(count < 0 for count in counts) or sum(counts) != total:
+        raise ValueError("counts that don't add up to the number of entries")
+    start = 0
+    for name, count in zip(names, counts, strict=True):
+        yield name, slice(start, start + count)
+        start += count
