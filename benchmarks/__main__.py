@@ -6,6 +6,8 @@ conll      CoNLL-2000, all chunk types: F1 and objective beside python-crfsuite 
 evaluation one loss and gradient of a latent CRF (3 labels x 5 states) beside PyTorch
 decoding   every decoder on the test set with 1 and 3 states a label: certificates, time
 fit        where the time and the memory of `fit` go
+methods    time per token of every method on the CoNLL-2000 test set, beside `predict`
+ocr        OCR letters, ten folds: error with 1 and 2 states a label beside python-crfsuite
 ========== ==================================================================================================
 """
 
@@ -116,7 +118,55 @@ def fit(args, path: Path, pythons: dict) -> dict:
     return out
 
 
-BENCHMARKS = {"conll": conll, "evaluation": evaluation, "decoding": decoding, "fit": fit}
+def methods(args, path: Path, pythons: dict) -> dict:
+    """Time per token of each method."""
+    out = {}
+    for task, n_latent in (("all", 1), ("np", 3)):
+        corpus.write(path, task, quick=args.quick)
+        result = run(sys.executable, OURS, ["methods", str(path), f"n_latent={n_latent}"])
+        base = result["us_per_token"]["predict, ldi_exact"]
+        say(f"\n{task}, {n_latent} state(s) a label{'':<12}us/token  / predict")
+        for name, micros in result["us_per_token"].items():
+            say(f"  {name:<32}{micros:8.2f}{micros / base:11.2f}")
+        out[f"{task} {n_latent}"] = result
+    return out
+
+
+def ocr(args, path: Path, pythons: dict) -> dict:
+    """Ten folds of the OCR letters; in quick mode one, without the latent model's last iterations."""
+    folds = range(1 if args.quick else corpus.write_letters(path))
+    if args.quick:
+        corpus.write_letters(path)
+    limit = ["max_iter=20"] if args.quick else []
+    names = {
+        "ours, 1 state": (OURS, ["n_latent=1", *limit]),
+        "ours, 2 states": (OURS, ["n_latent=2", *limit]),
+        "python-crfsuite": (CRFSUITE, []),
+    }
+    errors: dict[str, list] = {name: [] for name in names}
+    for fold in folds:
+        runs = [(name, module, ["letters", str(path), f"fold={fold}", *rest]) for name, (module, rest) in names.items()]
+        for name, found in interleave(runs, 1, pythons, say).items():
+            errors[name].append(found[0])
+    say(f"\n{'OCR letters':<20}error %  (per fold)")
+    for name, found in errors.items():
+        if found:
+            values = [r["error"] for r in found]
+            say(
+                f"{name:<20}{sum(values) / len(values):7.2f}  ({' '.join(f'{v:.2f}' for v in values)})  "
+                f"{median(found, 'seconds'):.1f} s a fold, {median(found, 'n_iter'):.0f} iterations"
+            )
+    return errors
+
+
+BENCHMARKS = {
+    "conll": conll,
+    "evaluation": evaluation,
+    "decoding": decoding,
+    "fit": fit,
+    "methods": methods,
+    "ocr": ocr,
+}
 
 
 def main(argv: list[str] | None = None) -> int:

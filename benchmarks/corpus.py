@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from sklearn_latent._sequences import LabelCodec
-from sklearn_latent.datasets import fetch_conll2000, load_chunks
+from sklearn_latent.datasets import fetch_conll2000, fetch_ocr_letters, load_chunks
 from sklearn_latent.feature_extraction import TemplateVectorizer
 
-__all__ = ["write"]
+__all__ = ["write", "write_letters"]
 
 
 def _labels(y: list[list[str]], task: str) -> list[list[str]]:
@@ -51,3 +51,14 @@ def write(path: Path, task: str, *, templates: str = "chunking", quick: bool = F
         arrays[f"{part}_codes"] = np.maximum(codec.encode(y), 0)
     np.savez(path, labels=codec.classes, n_features=matrix.n_features, **arrays)
     return {"gold": gold, "n_train_tokens": int(arrays["train_offsets"][-1])}
+
+
+def write_letters(path: Path) -> int:
+    """Write the OCR letters, a constant column added, to `path`; returns the number of folds."""
+    corpus = fetch_ocr_letters()
+    codec = LabelCodec.from_labels(list(corpus.target))
+    pixels = np.hstack([corpus.data.values.astype(np.float64), np.ones((corpus.data.n_tokens, 1))])
+    fold = np.asarray(corpus.fold)
+    codes = codec.encode(list(corpus.target))
+    np.savez(path, pixels=pixels, offsets=corpus.data.offsets, codes=codes, labels=codec.classes, fold=fold)
+    return len(np.unique(fold))

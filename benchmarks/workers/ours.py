@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +14,8 @@ from sklearn_latent import LatentCRFTagger, SequenceMatrix
 from sklearn_latent._decoding import DECODERS
 from sklearn_latent._objective import ChainObjective, Chunk
 from sklearn_latent._scorers import Design, LinearScorer
+from sklearn_latent._sequences import LabelCodec
+from sklearn_latent._taggers import training
 from sklearn_latent._threads import Workers, one_blas_thread
 from sklearn_latent.exceptions import ConvergenceWarning
 
@@ -92,18 +95,11 @@ def evaluation(corpus: dict, n_latent=5, support="all", repeats=5, threads=1) ->
 
 
 def _objective(X: SequenceMatrix, y: list, n_latent: int, support: str) -> tuple[ChainObjective, list[Chunk]]:
-    """The objective that `fit` minimises, caught on its way to the solver."""
-    caught = {}
-
-    class Caught(LatentCRFTagger):
-        def _minimize(self, objective, chunks, workers):
-            caught["objective"], caught["chunks"] = objective, chunks
-            return super()._minimize(objective, chunks, workers)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        Caught(n_latent, support=support, max_iter=0, random_state=0).fit(X, y)
-    return caught["objective"], caught["chunks"]
+    """The objective that `fit` minimises."""
+    codec = LabelCodec.from_labels(y)
+    data = training.TrainingSet(X, codec.encode(y), np.ones(len(X)), codec.classes.tolist(), np.arange(len(X)))
+    _, objective, chunks = training.build(LatentCRFTagger(n_latent, support=support), data)
+    return objective, chunks
 
 
 def decode(corpus: dict, n_latent=3, max_iter=100, repeats=5, sigma=1.0) -> None:
@@ -158,10 +154,8 @@ def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
 
     X, y = matrix(corpus, "train"), labels(corpus, "train")
     stages["corpus loaded"] = {"mb": peak_mb()}
-    import sklearn_latent._taggers.latent_crf as module
-
     timed(Chunk, "cut", "cut into chunks")
-    timed(module, "observed_support", "find the support")
+    timed(training, "observed_support", "find the support")
     timed(Factors, "of", "factors (exp)")
     timed(Lattice, "_walk", "forward-backward")
     timed(LinearScorer, "forward", "scores X W")
@@ -182,7 +176,64 @@ def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
     )
 
 
-TASKS = {"train": train, "evaluation": evaluation, "decode": decode, "where": where}
+def methods(corpus: dict, n_latent=2, max_iter=60, repeats=3) -> None:
+    """Time per token of each method of a fitted tagger on the test part, beside `predict`."""
+    model = fitted(matrix(corpus, "train"), labels(corpus, "train"), n_latent=int(n_latent), max_iter=int(max_iter))
+    X, y = matrix(corpus, "test"), labels(corpus, "test")
+    held = [[label if t % 2 else None for t, label in enumerate(sequence)] for sequence in y]
+    calls = {
+        **{f"predict, {name}": partial(model.decode, X, name) for name in DECODERS},
+        "predict, mbr token_accuracy": partial(model.decode, X, "mbr", mbr_metric="token_accuracy"),
+        "predict, fixed=": partial(model.predict, X, fixed=held),
+        "predict_marginals": partial(model.predict_marginals, X),
+        "predict_latent": partial(model.predict_latent, X),
+        "predict_latent_marginals": partial(model.predict_latent_marginals, X),
+        "predict_nbest, n=10": partial(model.predict_nbest, X, 10),
+        "predict_spans": partial(model.predict_spans, X),
+        "log_likelihood": partial(model.log_likelihood, X, y),
+        "score": partial(model.score, X, y),
+    }
+    seconds: dict[str, list] = {name: [] for name in calls}
+    for _ in range(int(repeats)):
+        for name, call in calls.items():
+            with Clock() as clock:
+                call()
+            seconds[name].append(clock.wall)
+    done(us_per_token={name: 1e6 * float(np.median(values)) / X.n_tokens for name, values in seconds.items()})
+
+
+def letters(corpus: dict, fold=0, n_latent=1, sigma=1.0, max_iter=500, decoder="ldi_exact") -> None:
+    """OCR letters: train on nine folds, error on the tenth."""
+    test = corpus["fold"] == int(fold)
+    X = SequenceMatrix(corpus["pixels"], np.diff(corpus["offsets"]))
+    names = corpus["labels"]
+    offsets = corpus["offsets"].tolist()
+    y = [names[corpus["codes"][a:b]].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    train_y = [labels for labels, held in zip(y, test.tolist(), strict=True) if not held]
+    test_y = [labels for labels, held in zip(y, test.tolist(), strict=True) if held]
+    with Clock() as clock:
+        model = fitted(
+            X[~test], train_y, n_latent=int(n_latent), support="all", sigma=float(sigma), max_iter=int(max_iter)
+        )
+    result = model.decode(X[test], decoder)
+    wrong = sum(a != b for u, v in zip(test_y, result.labels, strict=True) for a, b in zip(u, v, strict=True))
+    done(
+        seconds=clock.wall,
+        n_iter=model.n_iter_,
+        objective=model.objective_,
+        error=100 * wrong / sum(map(len, test_y)),
+        certified=float(result.exact.mean()),
+    )
+
+
+TASKS = {
+    "train": train,
+    "evaluation": evaluation,
+    "decode": decode,
+    "where": where,
+    "methods": methods,
+    "letters": letters,
+}
 
 if __name__ == "__main__":
     TASKS[sys.argv[1]](load(sys.argv[2]), **dict(pair.split("=", 1) for pair in sys.argv[3:]))
