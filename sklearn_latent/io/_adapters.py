@@ -20,12 +20,19 @@ from .._scorers import Pattern, Support
 from .._sequences.labels import as_classes
 from .._taggers import LatentCRFTagger
 from .._taggers.model import LinearChainModel
-from ..feature_extraction import SequenceDictVectorizer, TemplateVectorizer
+from ..feature_extraction import (
+    SequenceDictVectorizer,
+    SequenceFeatureHasher,
+    SequenceUnion,
+    TemplateVectorizer,
+    Window,
+)
 from ..feature_extraction._columns import ColumnCoder
 from ..feature_extraction._dict_features import DictFeatures, DictNames
 from ..feature_extraction._template_names import FeatureNames
 from ..feature_extraction._template_parser import Item, Template
 from ..feature_extraction._template_table import FeatureTable
+from ..feature_extraction._union import _Identity
 from . import _checks
 from ._state import Adapter
 
@@ -39,6 +46,10 @@ def adapters() -> dict[str, Adapter]:
         _of_estimator(LatentCRFTagger, _tagger_state, _build_tagger),
         _of_estimator(SequenceDictVectorizer, _fitted, _checked(_checks.dict_vectorizer)),
         _of_estimator(TemplateVectorizer, _fitted, _checked(_checks.template_vectorizer)),
+        _of_estimator(SequenceFeatureHasher, _fitted, _checked(_checks.hasher)),
+        _of_estimator(SequenceUnion, _fitted, _checked(_checks.union)),
+        _of_estimator(Window, _numeric_state, _checked(_checks.window)),
+        _of_estimator(_Identity, _numeric_state, _checked(_checks.numeric)),
         Adapter(Pipeline, _pipeline_state, _build_pipeline, estimator=True),
         _of_fields(Topology, _checks.topology),
         _of_fields(Pattern, _checks.pattern),
@@ -157,6 +168,13 @@ def _build_pipeline(state: dict) -> Pipeline:
 
 
 # -- features --------------------------------------------------------------------------------------
+
+
+def _numeric_state(transformer) -> dict[str, Any]:
+    state = _fitted(transformer, ("_feature_names",))
+    if callable(state.get("_feature_names")):
+        state["_feature_names"] = np.array(state["_feature_names"](), dtype=object)
+    return state
 
 
 def _coder_state(coder: ColumnCoder) -> dict:

@@ -179,6 +179,41 @@ def dict_vectorizer(v) -> None:
     dict_names(DictNames(v.features_, v.separator_, v.n_columns_))
 
 
+def hasher(h) -> None:
+    """There is nothing to learn, so nothing may have been learnt."""
+    raise ValueError("fitted attributes of a hasher, which has none")
+
+
+def union(u) -> None:
+    """Names, transformers and numbers of columns agree."""
+    is_kind(u.transformers_, "transformers_", list)
+    is_kind(u.n_columns_, "n_columns_", list)
+    if not u.transformers_ or len(u.transformers_) != len(u.n_columns_):
+        raise ValueError(f"{len(u.transformers_)} transformers with {len(u.n_columns_)} numbers of columns")
+    for (name, transformer), width in zip(u.transformers_, u.n_columns_, strict=True):
+        is_kind(name, "the name of a transformer", str)
+        is_count(width, "n_columns_")
+        if not hasattr(transformer, "transform"):
+            raise ValueError(f"{name!r} is no transformer")
+
+
+def numeric(t) -> None:
+    """Names are those of the features."""
+    is_count(t.n_features_in_, "n_features_in_")
+    if t._feature_names is not None:
+        is_array(t._feature_names, "feature names", object, (t.n_features_in_,))
+        texts(t._feature_names.tolist())
+
+
+def window(w) -> None:
+    """The window has two ends."""
+    numeric(w)
+    is_kind(w.window_, "window_", tuple)
+    before, after = w.window_
+    is_count(before, "window_")
+    is_count(after, "window_")
+
+
 def dict_names(names: DictNames) -> None:
     """Every column is one feature's."""
     is_kind(names.features, "features", DictFeatures)
