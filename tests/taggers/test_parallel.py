@@ -185,7 +185,9 @@ def answers_of(pickled, X):
 def test_a_pickle_in_a_fresh_process():
     tagger = LatentCRFTagger(random_state=0).fit(TOKENS, LABELS)
     with get_context("spawn").Pool(1) as pool:
-        assert pool.apply(answers_of, (pickle.dumps(tagger), TOKENS)) == bits(tagger, TOKENS)
+        # A pool whose children can't start makes new ones for ever: wait for a bounded time.
+        found = pool.apply_async(answers_of, (pickle.dumps(tagger), TOKENS)).get(timeout=120)
+    assert found == bits(tagger, TOKENS)
 
 
 def predict_in_child(tagger, X, queue):
