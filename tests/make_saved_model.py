@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write tests/data/model_v1*.zip, files that every later version has to read, and what they have to predict.
 
-Run it when the format's version goes up, with a new number in the names; the old files stay as they are.
+Run it when the format's version goes up, with a new number in the names, or when there is more to write, with one more
+model; files that are there stay as they are.
 
     python tests/make_saved_model.py
 """
@@ -13,7 +14,13 @@ from pathlib import Path
 from sklearn.pipeline import Pipeline
 
 from sklearn_latent import LatentCRFTagger
-from sklearn_latent.feature_extraction import SequenceDictVectorizer, TemplateVectorizer
+from sklearn_latent.feature_extraction import (
+    SequenceDictVectorizer,
+    SequenceFeatureHasher,
+    SequenceUnion,
+    TemplateVectorizer,
+    Window,
+)
 from sklearn_latent.io import save_model
 
 DATA = Path(__file__).parent / "data"
@@ -38,12 +45,21 @@ def models():
     tagger = LatentCRFTagger({1: 2}, edge_features=["pos=D"], decoder="bmp", **options)
     pipeline = Pipeline([("features", SequenceDictVectorizer(min_df=2)), ("off", None), ("tagger", tagger)])
     yield "model_v1_pipeline", pipeline.fit(DICTS, CODES), DICTS
+    around = SequenceUnion([("here", "passthrough"), ("before", Window(1, 0))])
+    hashed = Pipeline([("hasher", SequenceFeatureHasher(8)), ("around", around)])
+    union = SequenceUnion([("named", SequenceDictVectorizer()), ("hashed", hashed), ("off", "drop")])
+    tagger = LatentCRFTagger(1, support="all", solver="adam", learning_rate=0.5, vectorizer=union, random_state=0)
+    for _ in range(10):
+        tagger.partial_fit(DICTS, LABELS)
+    yield "model_v1_union", tagger, DICTS
 
 
 def main() -> int:
-    """Write the files."""
+    """Write the files that are not there."""
     DATA.mkdir(exist_ok=True)
     for name, model, X in models():
+        if (DATA / f"{name}.zip").exists():
+            continue
         save_model(model, DATA / f"{name}.zip")
         matrix = X if not isinstance(model, Pipeline) else model[0].transform(X)
         tagger = model if not isinstance(model, Pipeline) else model[-1]

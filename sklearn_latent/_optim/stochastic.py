@@ -29,8 +29,10 @@ class Sampled(Protocol):
 
 
 class Stepper(Protocol):
-    """One update rule. Everything it remembers is in `state`, arrays and numbers, so that training can go on later."""
+    """One update rule. Everything it remembers is in `state`, arrays and numbers, so that training can go on later;
+    `remembers` names all it may hold."""
 
+    remembers: frozenset[str]
     state: dict[str, Any]
 
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
@@ -62,6 +64,7 @@ class AveragedSGD:
     """
 
     MEMORY = 8
+    remembers = frozenset({"t", "rate", "mean"})
 
     def __init__(self, learning_rate: float | str = "auto", batch_size: int = 32):
         self.learning_rate = learning_rate
@@ -126,6 +129,8 @@ class Adam:
     batch_size : int
     """
 
+    remembers = frozenset({"t", "a_pass", "first", "second"})
+
     def __init__(self, learning_rate: float | str = "auto", batch_size: int = 32):
         self.learning_rate = learning_rate
         self.batch_size = batch_size
@@ -178,6 +183,7 @@ class FrequencyAdaptive:
     """
 
     fast, slow = 0.95, 0.995
+    remembers = frozenset({"t", "period", "length", "count", "last"})
 
     def __init__(self, learning_rate: float | str = "auto", batch_size: int = 1):
         self.learning_rate = learning_rate

@@ -596,7 +596,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
 
     def _one_pass(self, data: TrainingSet) -> None:
         if not hasattr(self, "_stepper_state"):
-            # The first pass, or the first after `fit` or loading: what there is of weights is where it starts.
+            # The first pass, or the first after `fit`: what there is of weights is where it starts.
             x = np.concatenate([value.reshape(-1) for value in self._model.params.values()])
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             self._stepper_state = {"x": x, "seed": seed, "seen": 0.0, "rule": {}}

@@ -179,6 +179,12 @@ def make_stepper(tagger, state: dict | None = None) -> Stepper:
     batch_size = 1 if tagger.solver == "adf" else int(tagger.batch_size)
     stepper = STEPPERS[tagger.solver](tagger.learning_rate, batch_size)
     if state is not None:
+        if not state.keys() <= stepper.remembers:
+            state.clear()  # left by another solver: its step lengths mean nothing to this one
+        # Rules write into their arrays, and those of a memory-mapped model file are read-only.
+        for name, value in state.items():
+            if isinstance(value, np.ndarray) and not value.flags.writeable:
+                state[name] = value.copy()
         stepper.state = state
     return stepper
 

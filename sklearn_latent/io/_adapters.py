@@ -3,6 +3,7 @@
 
 Constructor parameters and the attributes that end in an underscore are the state of an estimator, with the private
 ones named here. Arrays are judged in `_checks` before an object is handed out, because kernels don't look again.
+Names of features are made when somebody asks for them, and so files hold what they are made of (`_saved_names`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from sklearn.pipeline import Pipeline
 from .._lattice import Topology
 from .._scorers import Pattern, Support
 from .._sequences.labels import as_classes
+from .._sequences.matrix import _ConcatenatedNames
 from .._taggers import LatentCRFTagger
 from .._taggers.model import LinearChainModel
 from ..feature_extraction import (
+    PerToken,
     SequenceDictVectorizer,
     SequenceFeatureHasher,
     SequenceUnion,
@@ -29,14 +32,19 @@ from ..feature_extraction import (
 )
 from ..feature_extraction._columns import ColumnCoder
 from ..feature_extraction._dict_features import DictFeatures, DictNames
+from ..feature_extraction._hasher import _HashNames
 from ..feature_extraction._template_names import FeatureNames
 from ..feature_extraction._template_parser import Item, Template
 from ..feature_extraction._template_table import FeatureTable
-from ..feature_extraction._union import _Identity
+from ..feature_extraction._union import _Identity, _Prefixed
+from ..feature_extraction._window import _WindowNames
 from . import _checks
 from ._state import Adapter
 
 __all__ = ["adapters"]
+
+#: Fitted state that has no underscore at its end.
+_PRIVATE = ("_feature_names", "_stepper_state")
 
 
 @functools.cache
@@ -46,10 +54,11 @@ def adapters() -> dict[str, Adapter]:
         _of_estimator(LatentCRFTagger, _tagger_state, _build_tagger),
         _of_estimator(SequenceDictVectorizer, _fitted, _checked(_checks.dict_vectorizer)),
         _of_estimator(TemplateVectorizer, _fitted, _checked(_checks.template_vectorizer)),
-        _of_estimator(SequenceFeatureHasher, _fitted, _checked(_checks.hasher)),
+        Adapter(SequenceFeatureHasher, _hasher_state, _build_hasher, estimator=True),
         _of_estimator(SequenceUnion, _fitted, _checked(_checks.union)),
         _of_estimator(Window, _numeric_state, _checked(_checks.window)),
-        _of_estimator(_Identity, _numeric_state, _checked(_checks.numeric)),
+        _of_estimator(PerToken, _numeric_state, _checked(_checks.per_token)),
+        _of_estimator(_Identity, _numeric_state, _checked(_checks.numeric), estimator=False),
         Adapter(Pipeline, _pipeline_state, _build_pipeline, estimator=True),
         _of_fields(Topology, _checks.topology),
         _of_fields(Pattern, _checks.pattern),
@@ -62,8 +71,12 @@ def adapters() -> dict[str, Adapter]:
         _of_fields(DictNames, _checks.dict_names, ("features", "separator", "n_features")),
         Adapter(ColumnCoder, _coder_state, _build_coder),
         Adapter(DictFeatures, _dict_state, _build_dict),
+        _of_fields(_HashNames, _checks.hash_names, ("n_features",)),
+        _of_fields(_Prefixed, _checks.prefixed_names, ("prefix", "names", "n_features")),
+        _of_fields(_WindowNames, _checks.window_names, ("names", "n_features", "before", "after")),
+        Adapter(_ConcatenatedNames, lambda names: {"fields": {"parts": names.parts}}, _build_concatenated),
     ]
-    return {adapter.kind.__name__: adapter for adapter in found}
+    return {adapter.kind.__name__.lstrip("_"): adapter for adapter in found}
 
 
 # -- kinds of adapters -----------------------------------------------------------------------------
@@ -84,19 +97,21 @@ def _of_fields(kind: type, check: Callable[[Any], None], names: tuple[str, ...] 
     return Adapter(kind, state, build)
 
 
-def _of_estimator(kind: type, fitted: Callable[[Any], dict], complete: Callable[[Any, dict], None]) -> Adapter:
+def _of_estimator(
+    kind: type, fitted: Callable[[Any], dict], complete: Callable[[Any, dict], None], *, estimator: bool = True
+) -> Adapter:
     """For an estimator of the package: its parameters, and what `fitted` gives and `complete` sets."""
 
-    def state(estimator) -> dict:
-        return {"params": estimator.get_params(deep=False), "fitted": fitted(estimator)}
+    def state(value) -> dict:
+        return {"params": value.get_params(deep=False), "fitted": fitted(value)}
 
     def build(state: dict):
-        estimator = kind(**state["params"])
+        value = kind(**state["params"])
         if state["fitted"]:
-            complete(estimator, state["fitted"])
-        return estimator
+            complete(value, state["fitted"])
+        return value
 
-    return Adapter(kind, state, build, estimator=True)
+    return Adapter(kind, state, build, estimator=estimator)
 
 
 def _fitted(estimator, private: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -110,7 +125,8 @@ def _fitted(estimator, private: tuple[str, ...] = ()) -> dict[str, Any]:
 def _checked(check: Callable[[Any], None]) -> Callable[[Any, dict], None]:
     def complete(estimator, fitted: dict) -> None:
         for name in fitted:
-            if not name.isidentifier() or name.startswith("__"):
+            # Others could stand before a method.
+            if name not in _PRIVATE and (not name.isidentifier() or name[0] == "_" or name[-1] != "_"):
                 raise ValueError(f"a fitted attribute {name!r}")
         vars(estimator).update(fitted)
         check(estimator)
@@ -122,15 +138,12 @@ def _checked(check: Callable[[Any], None]) -> Callable[[Any, dict], None]:
 
 
 def _tagger_state(tagger) -> dict[str, Any]:
-    state = _fitted(tagger, ("_model", "_feature_names"))
+    state = _fitted(tagger, ("_model", *_PRIVATE))
     if not state:
         return state
     for name in ("state_labels_", "edge_features_"):  # the model has them
         state.pop(name, None)
-    names = state["_feature_names"]
-    if callable(names) and type(names) not in (FeatureNames, DictNames):
-        # Names of blocks side by side and the like; what they come to is all that is needed.
-        state["_feature_names"] = np.array(names(), dtype=object)
+    state["_feature_names"] = _saved_names(state["_feature_names"])
     classes = state["classes_"]
     if classes.dtype == object:
         # Strings that numpy would shorten and ints beyond 64 bits; anything else has no exact form in a file.
@@ -167,14 +180,55 @@ def _build_pipeline(state: dict) -> Pipeline:
     return Pipeline(list(state["steps"].items()), **state["params"])
 
 
-# -- features --------------------------------------------------------------------------------------
+# -- transformers ----------------------------------------------------------------------------------
 
 
 def _numeric_state(transformer) -> dict[str, Any]:
     state = _fitted(transformer, ("_feature_names",))
-    if callable(state.get("_feature_names")):
-        state["_feature_names"] = np.array(state["_feature_names"](), dtype=object)
+    if "_feature_names" in state:
+        state["_feature_names"] = _saved_names(state["_feature_names"])
     return state
+
+
+def _hasher_state(hasher: SequenceFeatureHasher) -> dict:
+    return {"params": hasher.get_params(deep=False)}
+
+
+def _build_hasher(state: dict) -> SequenceFeatureHasher:
+    # It has learnt nothing: its parameters are all there is to judge.
+    return SequenceFeatureHasher(**state["params"]).fit()
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def _saved_names(names):
+    """Names in a form that can be written: what they are made of where that is ours, otherwise the strings."""
+    if names is None or type(names) in (FeatureNames, DictNames, _HashNames):
+        return names
+    if type(names) in _checks.WRAPPERS and _checks.n_names(names) > 0:
+        if type(names) is _ConcatenatedNames:
+            return _concatenated([(_saved_names(part), width) for part, width in names.parts])
+        if type(names) is _Prefixed:
+            return _Prefixed(names.prefix, _saved_names(names.names), names.n_features)
+        return _WindowNames(_saved_names(names.names), names.n_features, names.before, names.after)
+    strings = names() if callable(names) else names
+    return np.array([str(name) for name in strings], dtype=object)
+
+
+def _concatenated(parts: list) -> _ConcatenatedNames:
+    names = _ConcatenatedNames([])
+    names.parts = parts
+    return names
+
+
+def _build_concatenated(state: dict) -> _ConcatenatedNames:
+    names = _concatenated(state["fields"]["parts"])
+    _checks.concatenated_names(names)
+    return names
+
+
+# -- features --------------------------------------------------------------------------------------
 
 
 def _coder_state(coder: ColumnCoder) -> dict:

@@ -7,24 +7,30 @@ ValueError; a TypeError from the comparisons means the same to the caller.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .._lattice import Topology
 from .._scorers import Pattern, Support
+from .._sequences.matrix import _ConcatenatedNames
 from .._taggers.model import LinearChainModel
 from ..feature_extraction import TemplateVectorizer
 from ..feature_extraction import _template_parser as parser
 from ..feature_extraction._columns import ColumnCoder
 from ..feature_extraction._dict_features import DictFeatures, DictNames
+from ..feature_extraction._hasher import _HashNames
 from ..feature_extraction._template_names import FeatureNames
 from ..feature_extraction._template_parser import Item, Template
 from ..feature_extraction._template_table import FeatureTable
+from ..feature_extraction._union import _Prefixed
+from ..feature_extraction._window import _WindowNames
 
 __all__ = [
-    "coder", "dict_names", "dict_vectorizer", "feature_table", "is_array", "item", "model", "pattern", "support",
-    "tagger", "template", "template_names", "template_vectorizer", "texts", "topology",
+    "WRAPPERS", "coder", "concatenated_names", "dict_names", "dict_vectorizer", "feature_table", "hash_names",
+    "is_array", "item", "model", "n_names", "numeric", "pattern", "per_token", "prefixed_names", "support", "tagger",
+    "template", "template_names", "template_vectorizer", "texts", "topology", "union", "window", "window_names",
 ]  # fmt: skip
 
 
@@ -39,6 +45,12 @@ def is_count(value: Any, name: str) -> None:
     """Judge a number of things."""
     if type(value) is not int or not 0 <= value < 1 << 62:
         raise ValueError(f"{name} must be a number of things, got {value!r}")
+
+
+def is_positive(value: Any, name: str) -> None:
+    """Judge a finite number above zero."""
+    if not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a finite number above zero, got {value!r}")
 
 
 def is_kind(value: Any, name: str, kind: type) -> None:
@@ -161,14 +173,141 @@ def tagger(t) -> None:
         raise ValueError(f"n_features_in_ is {t.n_features_in_!r}, the weights are for {n_features}")
     if not hasattr(getattr(t, "vectorizer_", TemplateVectorizer), "transform"):
         raise ValueError("vectorizer_ is no vectorizer")
-    names = t._feature_names
-    if isinstance(names, (FeatureNames, DictNames)):
-        n_names = names.n_features if isinstance(names, DictNames) else names.table.n_features
-    elif names is not None:
-        is_array(names, "feature names", object, (len(names),))
-        n_names = len(texts(names.tolist()))
-    if names is not None and n_names != n_features:
-        raise ValueError(f"{n_names} feature names for {n_features} features")
+    _names_for(t._feature_names, n_features)
+    if hasattr(t, "_stepper_state"):
+        _stepper_state(t._stepper_state, sum(len(values) for values in t._model.params.values()))
+
+
+#: What the update rules remember, each before and after its first step: counts, a step length, and arrays.
+_RULES = (
+    set(),
+    {"t", "rate"}, {"t", "rate", "mean"},
+    {"t", "a_pass", "first", "second"},
+    {"t", "period", "length", "count", "last"},
+)  # fmt: skip
+_COUNTS = {"t", "a_pass", "period"}
+
+
+def _stepper_state(state: Any, n_weights: int) -> None:
+    """What `partial_fit` goes on from is of these weights, and of one update rule."""
+    if type(state) is not dict or set(state) != {"x", "seed", "seen", "rule"}:
+        raise ValueError("the state of partial_fit must be x, seed, seen and rule")
+    is_array(state["x"], "x of partial_fit", np.float64, (n_weights,))
+    if not np.isfinite(state["x"]).all():
+        raise ValueError("x of partial_fit holds weights that are not finite")
+    is_count(state["seed"], "seed of partial_fit")
+    is_positive(state["seen"], "seen of partial_fit")
+    rule = state["rule"]
+    if type(rule) is not dict or set(rule) not in _RULES:
+        raise ValueError("rule of partial_fit is not what an update rule remembers")
+    for name, value in rule.items():
+        if name in _COUNTS:
+            is_count(value, f"{name} of partial_fit")
+        elif name == "rate":
+            is_positive(value, "rate of partial_fit")
+        else:
+            is_array(value, f"{name} of partial_fit", np.float64, (n_weights,))
+
+
+# -- names of features -----------------------------------------------------------------------------
+
+#: Names that are made of other names. One of no columns could stand for any number of calls, and so is not written.
+WRAPPERS = (_Prefixed, _WindowNames, _ConcatenatedNames)
+
+
+def n_names(names: Any) -> int:
+    """How many names there are."""
+    if isinstance(names, (DictNames, _HashNames, _Prefixed)):
+        return names.n_features
+    if isinstance(names, FeatureNames):
+        return names.table.n_features
+    if isinstance(names, _WindowNames):
+        return names.n_features * (names.before + 1 + names.after)
+    if isinstance(names, _ConcatenatedNames):
+        return sum(width for _, width in names.parts)
+    is_array(names, "feature names", object, (len(names),))
+    return len(texts(names.tolist()))
+
+
+def _names_for(names: Any, n_features: int) -> None:
+    if names is not None and n_names(names) != n_features:
+        raise ValueError(f"{n_names(names)} feature names for {n_features} features")
+
+
+def _part_names(names: Any, n_features: int) -> None:
+    _names_for(names, n_features)
+    if n_features == 0 and isinstance(names, WRAPPERS):
+        raise ValueError("names of no feature, made of others")
+
+
+def hash_names(names: _HashNames) -> None:
+    """They are numbered."""
+    is_count(names.n_features, "n_features")
+
+
+def prefixed_names(names: _Prefixed) -> None:
+    """As many as there are without the prefix."""
+    is_kind(names.prefix, "a prefix", str)
+    is_count(names.n_features, "n_features")
+    _part_names(names.names, names.n_features)
+
+
+def window_names(names: _WindowNames) -> None:
+    """The names within are those of one token."""
+    for name in ("n_features", "before", "after"):
+        is_count(getattr(names, name), name)
+    _part_names(names.names, names.n_features)
+
+
+def concatenated_names(names: _ConcatenatedNames) -> None:
+    """Each part has as many as it says."""
+    is_kind(names.parts, "parts", list)
+    for part, width in names.parts:
+        is_count(width, "n_features")
+        if part is None:
+            raise ValueError("a part without names")
+        _part_names(part, width)
+
+
+# -- transformers ----------------------------------------------------------------------------------
+
+
+def numeric(t) -> None:
+    """Names are those of the input."""
+    is_count(t.n_features_in_, "n_features_in_")
+    _names_for(t._feature_names, t.n_features_in_)
+
+
+def window(w) -> None:
+    """The width learnt is one; arrays are made of that size."""
+    numeric(w)
+    if type(w.window_) is not tuple or len(w.window_) != 2:
+        raise ValueError(f"window_ must be two numbers of tokens, got {w.window_!r}")
+    for n in w.window_:
+        is_count(n, "window_")
+        if n >= 1 << 31:
+            raise ValueError(f"window_ reaches {n} tokens far")
+
+
+def per_token(t) -> None:
+    """There is a transformer."""
+    numeric(t)
+    is_count(t.n_columns_, "n_columns_")
+    if not hasattr(t.transformer_, "transform"):
+        raise ValueError("transformer_ is no transformer")
+
+
+def union(u) -> None:
+    """Transformers have names and widths."""
+    is_kind(u.transformers_, "transformers_", list)
+    is_kind(u.n_columns_, "n_columns_", list)
+    if not u.transformers_ or len(u.transformers_) != len(u.n_columns_):
+        raise ValueError(f"{len(u.transformers_)} transformers have {len(u.n_columns_)} widths")
+    for (name, transformer), width in zip(u.transformers_, u.n_columns_, strict=True):
+        is_kind(name, "the name of a transformer", str)
+        is_count(width, "n_columns_")
+        if not hasattr(transformer, "transform"):
+            raise ValueError(f"{name!r} is no transformer")
 
 
 # -- features --------------------------------------------------------------------------------------
@@ -177,41 +316,6 @@ def tagger(t) -> None:
 def dict_vectorizer(v) -> None:
     """Columns are those of the features."""
     dict_names(DictNames(v.features_, v.separator_, v.n_columns_))
-
-
-def hasher(h) -> None:
-    """There is nothing to learn, so nothing may have been learnt."""
-    raise ValueError("fitted attributes of a hasher, which has none")
-
-
-def union(u) -> None:
-    """Names, transformers and numbers of columns agree."""
-    is_kind(u.transformers_, "transformers_", list)
-    is_kind(u.n_columns_, "n_columns_", list)
-    if not u.transformers_ or len(u.transformers_) != len(u.n_columns_):
-        raise ValueError(f"{len(u.transformers_)} transformers with {len(u.n_columns_)} numbers of columns")
-    for (name, transformer), width in zip(u.transformers_, u.n_columns_, strict=True):
-        is_kind(name, "the name of a transformer", str)
-        is_count(width, "n_columns_")
-        if not hasattr(transformer, "transform"):
-            raise ValueError(f"{name!r} is no transformer")
-
-
-def numeric(t) -> None:
-    """Names are those of the features."""
-    is_count(t.n_features_in_, "n_features_in_")
-    if t._feature_names is not None:
-        is_array(t._feature_names, "feature names", object, (t.n_features_in_,))
-        texts(t._feature_names.tolist())
-
-
-def window(w) -> None:
-    """The window has two ends."""
-    numeric(w)
-    is_kind(w.window_, "window_", tuple)
-    before, after = w.window_
-    is_count(before, "window_")
-    is_count(after, "window_")
 
 
 def dict_names(names: DictNames) -> None:

@@ -38,8 +38,10 @@ def save_model(est, path) -> None:
     Parameters
     ----------
     est : estimator
-        A fitted `LatentCRFTagger`, `SequenceDictVectorizer` or `TemplateVectorizer`, or a scikit-learn ``Pipeline``
-        of such steps, None and ``"passthrough"``. Parameters and fitted state are written.
+        A fitted `LatentCRFTagger`, `SequenceDictVectorizer`, `TemplateVectorizer`, `SequenceFeatureHasher` or `Window`,
+        a `SequenceUnion` of such, or a scikit-learn ``Pipeline`` of such steps, None and ``"passthrough"``. Parameters
+        and fitted state are written, with what ``partial_fit`` needs to go on as if nothing had been written.
+        `PerToken` is taken if its transformer is one of these.
     path : str or path-like
         By habit ending in ``.zip``; nothing is added to it.
 
@@ -49,7 +51,8 @@ def save_model(est, path) -> None:
         If the estimator or a step of it is not fitted.
     TypeError
         If `est` is of another class, or a parameter is what can't be written: a callable, a random generator, an
-        estimator of another package. The message names the parameter, and the step.
+        estimator of another package. The message names the parameter, as in
+        ``vectorizer.transformer_list[1].transformer``, and the step.
     ValueError
         If a weight is not finite.
     OSError

@@ -33,6 +33,10 @@ _TYPES = {"float": float, "int": int, "bool": bool} | {
 }  # fmt: skip
 _TYPE_NAMES = {kind: name for name, kind in _TYPES.items()}
 
+#: Where a value stands, from the outermost object inwards: (group, key) of an object's state, ("item", key) of a list
+#: or dict.
+Place = tuple[tuple[str, Any], ...]
+
 
 @dataclass(frozen=True)
 class Adapter:
@@ -72,7 +76,7 @@ class Encoder:
         self.objects: list[dict] = []
         self.arrays: list[np.ndarray] = []
 
-    def encode(self, value: Any, where: str = "", depth: int = 0) -> Any:
+    def encode(self, value: Any, where: Place = (), depth: int = 0) -> Any:
         """JSON of a value; `where` it stands is for messages.
 
         Raises
@@ -88,20 +92,25 @@ class Encoder:
         if kind is float:
             return value if math.isfinite(value) else {"float": repr(value)}
         if depth > _MAX_DEPTH:
-            raise TypeError(f"{where}: nested more than {_MAX_DEPTH} deep, which can't be saved")
-        if kind in (list, tuple, set, frozenset):
+            raise TypeError(f"{_words(where)}: nested more than {_MAX_DEPTH} deep, which can't be saved")
+        if kind is list:
+            if set(map(type, value)) <= {str}:  # the long ones
+                return value
+            return [self.encode(item, (*where, ("item", k)), depth + 1) for k, item in enumerate(value)]
+        if kind in (tuple, set, frozenset):
+            # Tuples are pairs of a name and something: the number of the pair says enough.
             items = [self.encode(item, where, depth + 1) for item in value]
             if kind in (set, frozenset):
                 items.sort(key=json.dumps)  # the same file for any hash seed
-            return items if kind is list else {kind.__name__: items}
+            return {kind.__name__: items}
         if kind is dict:
-            pairs = ((key, self.encode(entry, f"{where}[{key!r}]", depth + 1)) for key, entry in value.items())
+            pairs = ((key, self.encode(entry, (*where, ("item", key)), depth + 1)) for key, entry in value.items())
             return {"dict": [[self.encode(key, where, depth + 1), entry] for key, entry in pairs]}
         if kind in self._adapters:
             return self._object(value, *self._adapters[kind], where, depth)
         return self._numpy(value, where, depth)
 
-    def _numpy(self, value: Any, where: str, depth: int) -> Any:
+    def _numpy(self, value: Any, where: Place, depth: int) -> Any:
         kind = type(value)
         if isinstance(value, np.ndarray) and kind in (np.ndarray, np.memmap):
             if value.dtype == object:
@@ -127,14 +136,14 @@ class Encoder:
             return {"type": _TYPE_NAMES[value]}
         elif isinstance(value, Path):
             return {"path": str(value)}
-        raise TypeError(f"{where}: {_refused(value)} can't be saved")
+        raise TypeError(f"{_words(where)}: {_refused(value)}")
 
-    def _object(self, value: Any, name: str, adapter: Adapter, where: str, depth: int) -> dict:
+    def _object(self, value: Any, name: str, adapter: Adapter, where: Place, depth: int) -> dict:
         if id(value) not in self._seen:
             state: dict[str, Any] = {"class": name}
             for group, entries in adapter.state(value).items():
                 state[group] = {
-                    key: self.encode(entry, _place(where, group, key), depth + 1) for key, entry in entries.items()
+                    key: self.encode(entry, (*where, (group, key)), depth + 1) for key, entry in entries.items()
                 }
             # The value is held, so that its id stays its own.
             self._seen[id(value)] = value, {"object": len(self.objects)}
@@ -142,23 +151,36 @@ class Encoder:
         return self._seen[id(value)][1]
 
 
-def _place(where: str, group: str, key: str) -> str:
-    words = {"params": f"parameter {key!r}", "steps": f"step {key!r}", "fitted": f"attribute {key!r}"}
-    here = words.get(group, key)
-    return f"{where}, {here}" if where else here
+def _words(where: Place) -> str:
+    """A place in words: ``step 'tagger', parameter vectorizer.transformer_list[1].transformer``."""
+    out, inside = "", False
+    for group, key in where:
+        if group == "item":
+            out += f"[{key!r}]"
+        elif group == "steps":
+            out, inside = f"{out}, step {key!r}" if out else f"step {key!r}", False
+        elif inside:
+            out += f".{key}"
+        else:
+            noun = {"params": "parameter ", "fitted": "attribute "}.get(group, "")
+            out, inside = f"{out}, {noun}{key}" if out else f"{noun}{key}", True
+    return out
 
 
 def _refused(value: Any) -> str:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, (np.random.RandomState, np.random.Generator)):
-        return f"a random generator ({kind}; an int can)"
+        return f"a random generator ({kind}; an int can) can't be saved"
     if hasattr(value, "get_params") and hasattr(value, "fit"):
-        return f"an estimator of a class that is not this package's ({kind})"
+        return (
+            f"an estimator of a class that is not this package's ({kind}) can't be saved; pickle and joblib take such "
+            "models"
+        )
     if callable(value):
-        return f"a callable ({value!r})"
+        return f"a callable ({value!r}) can't be saved"
     if isinstance(value, np.ndarray):
-        return f"an array of dtype {value.dtype}"
-    return f"a value of type {kind}"
+        return f"an array of dtype {value.dtype} can't be saved"
+    return f"a value of type {kind} can't be saved"
 
 
 class Decoder:

@@ -18,7 +18,7 @@ from sklearn_latent.io._archive import Archive, ArchiveError, write_archive
 from sklearn_latent.io._npy import from_npy, to_npy
 
 DATA = Path(__file__).parents[1] / "data"
-WHOLE = {name: (DATA / f"{name}.zip").read_bytes() for name in ("model_v1", "model_v1_pipeline")}
+WHOLE = {name: (DATA / f"{name}.zip").read_bytes() for name in ("model_v1", "model_v1_pipeline", "model_v1_union")}
 MODES = pytest.mark.parametrize("mmap_mode", [None, "r"])
 many = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -325,6 +325,125 @@ def state_of(tree, kind):
 )  # fmt: skip
 def test_trees_that_describe_no_model(change, path):
     refuse(path, rewritten("model_v1", lambda tree, parts: change(tree) and None))
+
+
+def union_of(t):
+    return state_of(t, "SequenceUnion")["fitted"]
+
+
+def stepper_of(t):
+    return dict(map(tuple, state_of(t, "LatentCRFTagger")["fitted"]["_stepper_state"]["dict"]))
+
+
+def with_stepper(tree, **changes):
+    """Replace parts of the state of `partial_fit`; None takes one away."""
+    parts = {name: part for name, part in (stepper_of(tree) | changes).items() if part is not None}
+    state_of(tree, "LatentCRFTagger")["fitted"]["_stepper_state"] = {"dict": [list(pair) for pair in parts.items()]}
+
+
+def with_rule(tree, **changes):
+    rule = dict(map(tuple, stepper_of(tree)["rule"]["dict"])) | changes
+    rule = {name: part for name, part in rule.items() if part is not None}
+    with_stepper(tree, rule={"dict": [list(pair) for pair in rule.items()]})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: union_of(t).update(transformers_=[]),
+        lambda t: union_of(t).update(transformers_=3),
+        lambda t: union_of(t)["transformers_"].pop(),
+        lambda t: union_of(t)["transformers_"][0]["tuple"].append(1),
+        lambda t: union_of(t)["transformers_"][0]["tuple"].__setitem__(0, 1),
+        lambda t: union_of(t)["transformers_"][0]["tuple"].__setitem__(1, "drop"),
+        lambda t: union_of(t)["n_columns_"].append(1),
+        lambda t: union_of(t)["n_columns_"].__setitem__(0, -1),
+        lambda t: union_of(t)["n_columns_"].__setitem__(0, True),
+        lambda t: union_of(t).update(transform=3),
+        lambda t: union_of(t).update(_validate_names=3),
+        lambda t: union_of(t).pop("n_columns_"),
+        lambda t: state_of(t, "Window")["fitted"].update(window_={"tuple": [1, -1]}),
+        lambda t: state_of(t, "Window")["fitted"].update(window_={"tuple": [1]}),
+        lambda t: state_of(t, "Window")["fitted"].update(window_=[1, 0]),
+        lambda t: state_of(t, "Window")["fitted"].update(window_={"tuple": [1, 1 << 40]}),
+        lambda t: state_of(t, "Window")["fitted"].update(n_features_in_=10**15),
+        lambda t: state_of(t, "Window")["fitted"].update(n_features_in_=8.0),
+        lambda t: state_of(t, "Window")["fitted"].pop("_feature_names"),
+        lambda t: state_of(t, "Window")["fitted"].update(_feature_names={"object": 0}),
+        lambda t: state_of(t, "Window")["fitted"].update(_feature_names=["a"] * 8),
+        lambda t: state_of(t, "Identity")["fitted"].update(n_features_in_=9),
+        lambda t: state_of(t, "SequenceFeatureHasher")["params"].update(n_features=0),
+        lambda t: state_of(t, "SequenceFeatureHasher")["params"].update(n_features=1 << 40),
+        lambda t: state_of(t, "SequenceFeatureHasher")["params"].update(separator=""),
+        lambda t: state_of(t, "SequenceFeatureHasher")["params"].update(dtype={"type": "int"}),
+        lambda t: t.update(model={"object": next(k for k, o in enumerate(t["objects"]) if o["class"] == "Identity")}),
+        lambda t: state_of(t, "HashNames")["fields"].update(n_features=-1),
+        lambda t: state_of(t, "HashNames")["fields"].update(n_features=9),
+        lambda t: state_of(t, "Prefixed")["fields"].update(n_features=7),
+        lambda t: state_of(t, "Prefixed")["fields"].update(prefix=7),
+        lambda t: state_of(t, "Prefixed")["fields"].update(names="abc"),
+        lambda t: state_of(t, "WindowNames")["fields"].update(before=2),
+        lambda t: state_of(t, "WindowNames")["fields"].update(before=-1, after=2),
+        lambda t: state_of(t, "ConcatenatedNames")["fields"].update(parts=[]),
+        lambda t: state_of(t, "ConcatenatedNames")["fields"]["parts"][0]["tuple"].__setitem__(0, None),
+        lambda t: state_of(t, "ConcatenatedNames")["fields"]["parts"][0]["tuple"].__setitem__(1, 1),
+        lambda t: state_of(t, "ConcatenatedNames")["fields"]["parts"].append({"tuple": [{"objects": [[0], []]}, 1]}),
+        lambda t: with_stepper(t, seed=None),
+        lambda t: with_stepper(t, later=1),
+        lambda t: with_stepper(t, seed=-1),
+        lambda t: with_stepper(t, seen=0),
+        lambda t: with_stepper(t, seen={"float": "nan"}),
+        lambda t: with_stepper(t, seen="1"),
+        lambda t: with_stepper(t, x=[0.0]),
+        lambda t: with_stepper(t, x={"array": 0}),
+        lambda t: with_stepper(t, rule=[]),
+        lambda t: with_rule(t, t=None),
+        lambda t: with_rule(t, t=0.5),
+        lambda t: with_rule(t, second=None),
+        lambda t: with_rule(t, second={"array": 0}),
+        lambda t: with_rule(t, mean=1.0),
+        lambda t: with_rule(t, first=None, second=None, a_pass=None, rate=-1.0),
+        lambda t: with_rule(t, first=None, second=None, a_pass=None, rate="auto"),
+        lambda t: with_rule(t, a_pass=-3),
+    ],
+)  # fmt: skip
+def test_trees_with_blocks_and_training_that_are_none(change, path):
+    refuse(path, rewritten("model_v1_union", lambda tree, parts: change(tree) and None), "altered")
+
+
+def test_names_without_columns_are_no_others_names(path):
+    """A name of nothing that is made of two of its kind, and those of two more ...: nobody could wait for the end."""
+
+    def change(tree, parts):
+        leaf = {"objects": [[0], []]}
+        for _ in range(60):
+            names = {"class": "ConcatenatedNames", "fields": {"parts": [{"tuple": [leaf, 0]}] * 2}}
+            tree["objects"].append(names)
+            leaf = {"object": len(tree["objects"]) - 1}
+
+    refuse(path, rewritten("model_v1_union", change), "altered.*names of no feature, made of others")
+
+
+@pytest.mark.parametrize("change", [lambda a: a[1:], lambda a: a.astype(np.float32), lambda a: a.reshape(1, -1)])
+@pytest.mark.parametrize("name", ["x", "first", "second"])
+def test_training_of_other_weights(name, change, path):
+    def with_array(tree, parts):
+        held = stepper_of(tree) | dict(map(tuple, stepper_of(tree)["rule"]["dict"]))
+        member = f"arrays/{held[name]['array']}.npy"
+        array = change(from_npy(np.frombuffer(parts[member], dtype=np.uint8)))
+        parts[member] = b"".join(map(bytes, to_npy(np.ascontiguousarray(array))))
+
+    refuse(path, rewritten("model_v1_union", with_array), f"altered.*{name} of partial_fit must be an array of float64")
+
+
+def test_training_that_is_not_finite(path):
+    def with_array(tree, parts):
+        member = f"arrays/{stepper_of(tree)['x']['array']}.npy"
+        array = from_npy(np.frombuffer(parts[member], dtype=np.uint8)).copy()
+        array[0] = np.nan
+        parts[member] = b"".join(map(bytes, to_npy(array)))
+
+    refuse(path, rewritten("model_v1_union", with_array), "altered.*x of partial_fit holds weights that are not finite")
 
 
 def test_deep_json(path):

@@ -17,10 +17,18 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_latent import LatentCRFTagger, SequenceMatrix
 from sklearn_latent.exceptions import ConvergenceWarning, NotFittedError
-from sklearn_latent.feature_extraction import SequenceDictVectorizer, TemplateVectorizer
+from sklearn_latent.feature_extraction import (
+    PerToken,
+    SequenceDictVectorizer,
+    SequenceFeatureHasher,
+    SequenceUnion,
+    TemplateVectorizer,
+    Window,
+)
 from sklearn_latent.io import load_model, save_model
 
 DATA = Path(__file__).parents[1] / "data"
@@ -142,6 +150,147 @@ def test_vectorizers(kind, path):
     assert (a.fit_transform(corpus[:2]).values != b.fit_transform(corpus[:2]).values).nnz == 0
 
 
+NUMBERS = [np.arange(2.0 * len(words)).reshape(-1, 2) + 1 for words in WORDS]
+
+
+def nested():
+    around = SequenceUnion([("here", "passthrough"), ("around", Window(2, 1))])
+    hashed = Pipeline([("hasher", SequenceFeatureHasher(32)), ("around", around)])
+    return SequenceUnion([("named", SequenceDictVectorizer(min_df=2)), ("hashed", hashed), ("off", "drop")])
+
+
+def same_matrices(a, b):
+    assert a.lengths.tolist() == b.lengths.tolist() and a.dtype == b.dtype
+    assert sp.issparse(a.values) == sp.issparse(b.values)
+    assert a.n_features == b.n_features and np.array_equal(
+        sp.csr_array(a.values).toarray(), sp.csr_array(b.values).toarray()
+    )
+    assert (a.feature_names is None and b.feature_names is None) or a.feature_names.tolist() == b.feature_names.tolist()
+
+
+@pytest.mark.parametrize("mmap_mode", [None, "r"])
+@pytest.mark.parametrize(
+    ("transformer", "corpus"),
+    [
+        (SequenceFeatureHasher(16, separator="::", dtype=np.float32, alternate_sign=False), DICTS),
+        (Window(0, 2), NUMBERS),
+        (Window(), SequenceMatrix(np.eye(3), [2, 1], feature_names=["a", "b", "c"])),
+        (Window(), SequenceMatrix(np.eye(3), [2, 1], feature_names=lambda: np.array(["x", "y", "z"]))),
+        (PerToken(Pipeline([("same", "passthrough")])), NUMBERS),
+        (SequenceUnion([("a", TemplateVectorizer("bio-ner")), ("b", TemplateVectorizer(["%x[0,0]"]))]), X),
+        (SequenceUnion([("a", SequenceDictVectorizer(min_df=99)), ("b", SequenceDictVectorizer())]), DICTS),
+        (SequenceUnion((["a", "passthrough"], ("b", SequenceUnion([("c", Window())])))), NUMBERS),
+        (nested(), DICTS),
+    ],
+)
+def test_transformers(transformer, corpus, mmap_mode, path):
+    a = transformer.fit(corpus)
+    b = through(a, path, mmap_mode=mmap_mode)
+    assert type(b) is type(a) and str(b.get_params()) == str(a.get_params())
+    same_matrices(a.transform(corpus), b.transform(corpus))
+    assert a.get_feature_names_out().tolist() == b.get_feature_names_out().tolist()
+    assert getattr(a, "n_features_in_", None) == getattr(b, "n_features_in_", None)
+    first = path.read_bytes()
+    save_model(b, path)
+    assert path.read_bytes() == first
+    same_matrices(a.fit_transform(corpus), b.fit_transform(corpus))
+
+
+@pytest.mark.parametrize("mmap_mode", [None, "r"])
+@pytest.mark.parametrize("place", ["vectorizer", "step"])
+def test_taggers_on_unions(place, mmap_mode, path):
+    if place == "vectorizer":
+        a = fitted(DICTS, vectorizer=nested(), n_latent=1)
+    else:
+        a = Pipeline([("features", nested()), ("window", Window(1, 0)), ("tagger", LatentCRFTagger(1, tol=0.1))])
+        a.fit(DICTS, Y)
+    b = through(a, path, mmap_mode=mmap_mode)
+    assert b.predict(DICTS) == a.predict(DICTS)
+    taggers = [est if place == "vectorizer" else est[-1] for est in (a, b)]
+    assert taggers[0].feature_names_in_.tolist() == taggers[1].feature_names_in_.tolist()
+    assert np.array_equal(taggers[0].coef_, taggers[1].coef_)
+    # Parameters of blocks are set, and blocks are learnt anew, as before.
+    prefix = "vectorizer" if place == "vectorizer" else "features"
+    changes = {f"{prefix}__named__min_df": 1, f"{prefix}__hashed__hasher__n_features": 8, f"{prefix}__off": nested()}
+    for est in (a, b):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            est.set_params(**changes).fit(DICTS, Y)
+    assert b.predict(DICTS) == a.predict(DICTS)
+    assert np.array_equal(taggers[0].coef_, taggers[1].coef_)
+
+
+def test_names_are_written_as_what_they_are_made_of(path):
+    """The names of a million columns are not in the file, nor a vocabulary twice."""
+    union = SequenceUnion([("named", SequenceDictVectorizer()), ("hashed", SequenceFeatureHasher())])
+    a = fitted(DICTS, vectorizer=union, n_latent=1)
+    b = through(a, path)
+    assert path.stat().st_size < 10_000_000
+    with zipfile.ZipFile(path) as archive:
+        assert len(archive.read("model.json")) < 20_000
+    assert b._feature_names.parts[0][0].names.features is b.vectorizer_["named"].features_
+    assert b.feature_names_in_[[0, -1]].tolist() == a.feature_names_in_[[0, -1]].tolist()
+
+
+def test_taggers_on_what_other_transformers_made(path):
+    """Names come as strings then; the transformers themselves are not the tagger's."""
+    scaled = PerToken(StandardScaler()).fit_transform(NUMBERS)
+    corpus = SequenceUnion([("a", "passthrough"), ("b", Window())]).fit_transform(scaled)
+    a = fitted(corpus)
+    b = through(a, path)
+    assert same_marginals(a, b, corpus)
+    assert b.feature_names_in_.tolist() == a.feature_names_in_.tolist()
+
+
+def test_early_stopping(path):
+    a = fitted(X * 4, Y * 4, vectorizer=TemplateVectorizer("bio-ner"), early_stopping=True)
+    assert len(a.validation_scores_) == a.n_iter_
+    assert through(a, path).validation_scores_ == a.validation_scores_
+
+
+@pytest.mark.parametrize("mmap_mode", [None, "r"])
+@pytest.mark.parametrize("solver", ["sgd", "adam", "adf"])
+@pytest.mark.parametrize("passes", [0, 1, 3])
+@pytest.mark.parametrize("random_state", [0, None])
+def test_partial_fit_goes_on(solver, passes, random_state, mmap_mode, path):
+    """To the bit as if nothing had been written, from the start, the first pass and later ones."""
+    options = {"support": "all", "solver": solver, "batch_size": 2, "edge_features": [1]}
+    a = LatentCRFTagger(2, random_state=random_state, **options)
+    a.partial_fit(NUMBERS, Y, sample_weight=None if passes else [0.0] * len(Y))
+    for k in range(1, passes):
+        a.partial_fit(NUMBERS[k:], Y[k:])
+    b = through(a, path, mmap_mode=mmap_mode)
+    assert ("_stepper_state" in vars(b)) == (passes > 0)
+    if passes == 0 and random_state is None:
+        return  # what comes now is drawn
+    first = path.read_bytes()
+    for k in range(3):
+        a.partial_fit(NUMBERS[k:], Y[k:])
+        b.partial_fit(NUMBERS[k:], Y[k:])
+        for name, values in a._model.params.items():
+            assert np.array_equal(values, b._model.params[name])
+        assert (a.loss_curve_, a.n_iter_) == (b.loss_curve_, b.n_iter_)
+    one, other = a._stepper_state, b._stepper_state
+    assert one.keys() == other.keys() and one["rule"].keys() == other["rule"].keys()
+    for name, value in one["rule"].items():
+        assert type(value) is type(other["rule"][name]) and np.array_equal(value, other["rule"][name])
+    assert path.read_bytes() == first  # a mapped file is not written to
+
+
+def test_partial_fit_after_fit_goes_on(path):
+    a = fitted(DICTS, solver="adam", support="all")
+    b = through(a, path)
+    assert np.array_equal(a.partial_fit(DICTS, Y).coef_, b.partial_fit(DICTS, Y).coef_)
+
+
+def test_training_state_of_other_weights_is_not_written(path):
+    a = LatentCRFTagger(1, support="all", solver="adam").partial_fit(DICTS, Y)
+    a._stepper_state["rule"]["second"] = a._stepper_state["rule"]["second"][1:]
+    with pytest.raises(ValueError, match="second of partial_fit must be an array"):
+        save_model(a, path)
+    assert not path.exists()
+
+
 def test_pipeline(path):
     steps = [("features", TemplateVectorizer("chunking")), ("off", None), ("on", "passthrough")]
     a = Pipeline([*steps, ("tagger", LatentCRFTagger(1, tol=0.1))], verbose=False).fit(X, Y)
@@ -236,7 +385,7 @@ for path in folder.glob("*.zip"):
     assert types == {"str": str, "int": int, "bool": bool}
 
 
-@pytest.mark.parametrize("name", ["model_v1", "model_v1_pipeline"])
+@pytest.mark.parametrize("name", ["model_v1", "model_v1_pipeline", "model_v1_union"])
 @pytest.mark.parametrize("mmap_mode", [None, "r"])
 def test_files_of_earlier_versions(name, mmap_mode):
     model = load_model(DATA / f"{name}.zip", mmap_mode=mmap_mode)
@@ -268,16 +417,16 @@ class Mine(LatentCRFTagger):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"callback": print}, r"parameter 'callback': a callable"),
-        ({"mbr_metric": lambda y, z: 1.0}, r"parameter 'mbr_metric': a callable"),
-        ({"edge_features": str.isupper}, r"parameter 'edge_features': a callable"),
-        ({"random_state": np.random.RandomState(0)}, r"parameter 'random_state': a random generator"),
-        ({"random_state": np.random.default_rng(0)}, r"parameter 'random_state': a random generator"),
-        ({"vectorizer": DictVectorizer()}, r"parameter 'vectorizer': an estimator .*DictVectorizer"),
-        ({"vectorizer": SequenceDictVectorizer(dtype=complex)}, r"parameter 'vectorizer', parameter 'dtype'"),
-        ({"n_latent": {"B": 1j}}, r"parameter 'n_latent'\['B'\]: a value of type builtins.complex"),
-        ({"class_weight": {b"B": 1}}, r"parameter 'class_weight': a value of type builtins.bytes"),
-        ({"verbose": np.array([1j])}, r"parameter 'verbose': an array of dtype complex128"),
+        ({"callback": print}, r"parameter callback: a callable"),
+        ({"mbr_metric": lambda y, z: 1.0}, r"parameter mbr_metric: a callable"),
+        ({"edge_features": str.isupper}, r"parameter edge_features: a callable"),
+        ({"random_state": np.random.RandomState(0)}, r"parameter random_state: a random generator"),
+        ({"random_state": np.random.default_rng(0)}, r"parameter random_state: a random generator"),
+        ({"vectorizer": DictVectorizer()}, r"parameter vectorizer: an estimator .*DictVectorizer"),
+        ({"vectorizer": SequenceDictVectorizer(dtype=complex)}, r"parameter vectorizer\.dtype: "),
+        ({"n_latent": {"B": 1j}}, r"parameter n_latent\['B'\]: a value of type builtins.complex"),
+        ({"class_weight": {b"B": 1}}, r"parameter class_weight: a value of type builtins.bytes"),
+        ({"verbose": np.array([1j])}, r"parameter verbose: an array of dtype complex128"),
     ],
 )
 def test_parameters_that_cannot_be_saved(params, message, tagger, path):
@@ -289,10 +438,43 @@ def test_parameters_that_cannot_be_saved(params, message, tagger, path):
     assert not list(path.parent.iterdir())
 
 
+FOREIGN = r"an estimator of .* not this package's \(sklearn\..*\.StandardScaler\) can't be saved; pickle and joblib"
+
+
+@pytest.mark.parametrize(
+    ("inner", "where"),
+    [
+        (StandardScaler(), "transformer"),
+        (Pipeline([("same", None), ("scale", StandardScaler())]), "transformer, step 'scale'"),
+    ],
+)
+def test_transformers_of_other_packages(inner, where, tagger, path):
+    scaled = PerToken(inner)
+    with pytest.raises(TypeError, match=f"^parameter {where}: {FOREIGN}"):
+        save_model(PerToken(inner).fit(NUMBERS), path)
+    union = SequenceUnion([("a", "passthrough"), ("b", scaled)]).fit(NUMBERS)
+    with pytest.raises(TypeError, match=rf"^parameter transformer_list\[1\].{where}: {FOREIGN}"):
+        save_model(union, path)
+    steps = Pipeline([("numbers", union), ("tagger", LatentCRFTagger(1, tol=0.1))]).fit(NUMBERS, Y)
+    with pytest.raises(TypeError, match=rf"^step 'numbers', parameter transformer_list\[1\].{where}: {FOREIGN}"):
+        save_model(steps, path)
+    rows = Pipeline([("hasher", SequenceFeatureHasher(8)), ("union", union)])
+    est = pickle.loads(pickle.dumps(tagger)).set_params(vectorizer=SequenceUnion([("a", "drop"), ("rows", rows)]))
+    place = rf"^parameter vectorizer.transformer_list\[1\], step 'union', parameter transformer_list\[1\].{where}"
+    with pytest.raises(TypeError, match=f"{place}: {FOREIGN}"):
+        save_model(est, path)
+    est.set_params(vectorizer=SequenceUnion([("a", "drop"), ("b", scaled)]))
+    with pytest.raises(TypeError, match=rf"^parameter vectorizer.transformer_list\[1\].{where}: {FOREIGN}"):
+        save_model(est, path)
+    # The parameter alone has been changed since.
+    est = pickle.loads(pickle.dumps(tagger)).set_params(vectorizer=PerToken(None))
+    assert through(est, path).vectorizer.transformer is None
+
+
 def test_endless_parameter(tagger, path):
     endless = []
     endless.append(endless)
-    with pytest.raises(TypeError, match="'n_jobs': nested more than"):
+    with pytest.raises(TypeError, match=r"n_jobs(\[0\])+: nested more than"):
         save_model(pickle.loads(pickle.dumps(tagger)).set_params(n_jobs=endless), path)
 
 
@@ -318,6 +500,9 @@ def test_not_fitted(path, tagger):
         LatentCRFTagger(),
         SequenceDictVectorizer(),
         TemplateVectorizer(),
+        SequenceUnion([("hasher", SequenceFeatureHasher())]),
+        Window(),
+        PerToken(None),
         Pipeline([("features", TemplateVectorizer()), ("tagger", tagger)]),
         Pipeline([("features", TemplateVectorizer().fit(X)), ("tagger", LatentCRFTagger())]),
         Pipeline([("inner", Pipeline([("features", TemplateVectorizer())])), ("tagger", tagger)]),

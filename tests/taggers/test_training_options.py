@@ -140,6 +140,16 @@ def test_partial_fit_goes_on_after_a_pickle(corpus, solver):
     assert np.array_equal(tagger.partial_fit(X, y).coef_, copy.partial_fit(X, y).coef_)
 
 
+def test_another_solver_goes_on_from_the_weights(corpus):
+    X, y = corpus
+    tagger = LatentCRFTagger(1, support="all", solver="sgd", random_state=0).partial_fit(X, y)
+    for solver in ("adam", "adf", "sgd"):
+        before = tagger.log_likelihood(X, y).sum()
+        tagger.set_params(solver=solver).partial_fit(X, y)
+        assert tagger.log_likelihood(X, y).sum() > before - 0.1 * X.n_tokens
+    assert tagger.n_iter_ == 4
+
+
 def test_partial_fit_refuses_new_labels_and_features(corpus):
     X, y = corpus
     tagger = LatentCRFTagger(1, support="all", solver="sgd").partial_fit(X, y)
