@@ -30,7 +30,8 @@ class Sampled(Protocol):
 
 class Stepper(Protocol):
     """One update rule. Everything it remembers is in `state`, arrays and numbers, so that training can go on later;
-    `remembers` names all it may hold."""
+    `remembers` names all it may hold.
+    """
 
     remembers: frozenset[str]
     state: dict[str, Any]
