@@ -31,6 +31,7 @@ def accumulate_fast(
     certified: NDArray[np.uint8],
     work: NDArray[np.float64],
     rows: NDArray[np.float64],
+    turned: NDArray[np.float64],
 ) -> None: ...
 def accumulate_exact(
     node: NDArray[np.float64],

@@ -170,8 +170,10 @@ cdef double fast_forward(const Topology *topology, const Scores *scores, const d
 
 cdef bint fast_backward(const Topology *topology, const Scores *scores, const double *node_low, const double *arc_low,
                         Py_ssize_t n_tokens, const double *alpha, const double *scale, const double *alpha_low,
-                        double *mass, double *gain, double *beta) noexcept nogil:
-    """State masses alpha beta, and gain = node factor times beta over the scale; False if not certified."""
+                        const double *turned, double *mass, double *gain, double *beta) noexcept nogil:
+    """State masses alpha beta, and gain = node factor times beta over the scale; False if not certified.
+
+    `turned`: the one arc row of a dense topology as [target, source], or NULL."""
     cdef Py_ssize_t S = topology.n_states, t, i, j, k, n_here, n_before
     cdef const int32_t *here
     cdef const int32_t *before
@@ -207,7 +209,10 @@ cdef bint fast_backward(const Topology *topology, const Scores *scores, const do
             gain[t * S + h] = node[h] * beta[h] * inverse
         n_before = active(topology, scores, t - 1, &before)
         if topology.dense and all_free(scores, t):
-            matrix_vector(arc, gain + t * S, beta, S)
+            if turned != NULL:
+                vector_matrix(gain + t * S, turned, beta, S)
+            else:
+                matrix_vector(arc, gain + t * S, beta, S)
         elif topology.dense:
             for j in range(n_before):
                 g = before[j]
@@ -240,11 +245,14 @@ cdef void add_fast_masses(const Topology *topology, const Scores *scores, Py_ssi
     cdef double *out
     cdef double value
     cdef int32_t g, h
+    cdef bint at_once = topology.dense and scores.clamp == NULL and scores.arc_stride == 0
+    if at_once:
+        add_outer(arc_mass, alpha, gain + S, weight, n_tokens - 1, S)
     for t in range(n_tokens):
         n_here = active(topology, scores, t, &here)
         for i in range(n_here):
             state_mass[t * S + here[i]] += weight * mass[t * S + here[i]]
-        if t == 0:
+        if t == 0 or at_once:
             continue
         row = gain + t * S
         arc = scores.arc + t * scores.arc_stride
@@ -253,7 +261,7 @@ cdef void add_fast_masses(const Topology *topology, const Scores *scores, Py_ssi
             if scores.arc_stride:
                 add_outer_product(out, arc, alpha + (t - 1) * S, row, weight, S)
             else:
-                add_outer(out, alpha + (t - 1) * S, row, weight, S)
+                add_outer(out, alpha + (t - 1) * S, row, weight, 1, S)
             continue
         n_before = active(topology, scores, t - 1, &before)
         for j in range(n_before):
@@ -294,6 +302,7 @@ def accumulate_fast(
     uint8_t[::1] certified,              # OUT   (n_sequences,) 0 = nothing was added, redo exactly
     double[:, ::1] work,                 # WORK  (3, longest * n_states + n_states)
     double[:, ::1] rows,                 # WORK  (2, longest)
+    double[:, ::1] turned,               # WORK  (n_states, n_states) where dense with one arc row and masses, else empty
 ):
     """Fast forward-backward of every sequence, with the certificate of each."""
     cdef Topology topology
@@ -306,6 +315,7 @@ def accumulate_fast(
     cdef double *mass
     cdef double *gain
     cdef double *beta
+    cdef double *turned_row = NULL
     if S == 0 or node_factor.shape[0] == 0:
         for i in range(n_sequences):
             log_sum[i] = 0.0
@@ -323,7 +333,13 @@ def accumulate_fast(
     alpha = &work[0, 0]
     mass = &work[1, 0]
     gain = &work[2, 0]
+    if dense and masses and stride == 0 and turned.shape[0]:
+        turned_row = &turned[0, 0]
     with nogil:
+        if turned_row != NULL:
+            for k in range(S):
+                for t in range(S):
+                    turned[t, k] = arc_factor[0, k * S + t]
         for i in range(n_sequences):
             first = offsets[i]
             n_tokens = offsets[i + 1] - first
@@ -353,7 +369,7 @@ def accumulate_fast(
                 continue
             beta = gain + n_tokens * S
             if not fast_backward(&topology, &scores, &node_low[first], &arc_low[first if stride else 0], n_tokens,
-                                 alpha, &rows[0, 0], &rows[1, 0], mass, gain, beta):
+                                 alpha, &rows[0, 0], &rows[1, 0], turned_row, mass, gain, beta):
                 certified[i] = 0
                 continue
             if n_arcs:

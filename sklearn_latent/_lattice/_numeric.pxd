@@ -10,7 +10,8 @@ cdef extern from "_vector.h" nogil:
                                          Py_ssize_t n_rows, Py_ssize_t n_columns) noexcept
     void vector_matrix "sl_vector_matrix" (const double *a, const double *M, double *out, Py_ssize_t n) noexcept
     void matrix_vector "sl_matrix_vector" (const double *M, const double *v, double *out, Py_ssize_t n) noexcept
-    void add_outer "sl_add_outer" (double *M, const double *a, const double *v, double weight, Py_ssize_t n) noexcept
+    void add_outer "sl_add_outer" (double *M, const double *a, const double *v, double weight, Py_ssize_t count,
+                                   Py_ssize_t n) noexcept
     void add_outer_product "sl_add_outer_product" (double *M, const double *A, const double *a, const double *v,
                                                    double weight, Py_ssize_t n) noexcept
     void max_plus "sl_max_plus" (const double *d, const double *M, double *out, Py_ssize_t n) noexcept

@@ -208,11 +208,12 @@ class Lattice:
         # With one arc row the kernel sums without the factors and multiplies at the end: it needs zeros to start.
         own_arc_mass = np.zeros_like(self.arc) if masses and not self.arc_rows_differ else arc_mass
         work = np.empty((3, (longest + 1) * top.n_states))
+        turned = np.empty((top.n_states,) * 2) if top.dense and masses and not self.arc_rows_differ else _NOTHING
         _kernels.accumulate_fast(
             node.factor, node.shift, node.low, arc.factor, arc.shift, arc.low,
             top.arc_target, top.arc_ptr, top.dense, top.state_label, top.label_ptr, top.label_state,
             clamp, self.offsets, weight, masses, state_mass, own_arc_mass, log_sum, certified,
-            work, np.empty((2, longest)),
+            work, np.empty((2, longest)), turned,
         )  # fmt: skip
         if not certified.all():
             _kernels.accumulate_exact(

@@ -57,6 +57,7 @@ def walk_fast(batch: Batch, clamp=None, *, masses: bool = True) -> Walked:
         out.certified,
         np.full((3, (longest + 1) * top.n_states), np.nan),
         np.full((2, longest), np.nan),
+        np.full((top.n_states, top.n_states), np.nan),
     )
     return out
 
