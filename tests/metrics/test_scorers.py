@@ -3,33 +3,17 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from metrics.capitals import Capitals
 from sklearn_latent import LabelSequences
 from sklearn_latent.metrics import chunk_f1_scorer, make_chunk_scorer, token_accuracy_scorer
 
 T = [["Ana", "met", "Bo"], ["Bo", "left"], ["rain"], ["Ana", "and", "Bo", "sang"]] * 3
 Y = [["B-PER", "O", "B-PER"], ["B-PER", "O"], ["O"], ["B-PER", "O", "B-PER", "O"]] * 3
-
-
-class Capitals(BaseEstimator):
-    """Label capitalised tokens, if `on`; no classifier tag, as the taggers."""
-
-    def __init__(self, on=True, prefix="B"):
-        self.on = on
-        self.prefix = prefix
-
-    def fit(self, X, y):
-        self.is_fitted_ = True  # a pipeline asks for it
-        return self
-
-    def predict(self, X):
-        name = f"{self.prefix}-PER"
-        return LabelSequences([[name if self.on and t.istitle() else "O" for t in x] for x in X])
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
