@@ -33,6 +33,11 @@ class Stepper(Protocol):
 
     state: dict[str, Any]
 
+    @staticmethod
+    def knows(state: dict[str, Any]) -> bool:
+        """Whether `state` is this rule's own, or empty."""
+        ...
+
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Get ready for `problem`; keeps what is remembered of an earlier one."""
         ...
@@ -67,6 +72,11 @@ class AveragedSGD:
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.state: dict[str, Any] = {}
+
+    @staticmethod
+    def knows(state: dict[str, Any]) -> bool:
+        """Whether `state` is this rule's own, or empty."""
+        return not state or "rate" in state
 
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Choose the first step length, once."""
@@ -131,6 +141,11 @@ class Adam:
         self.batch_size = batch_size
         self.state: dict[str, Any] = {}
 
+    @staticmethod
+    def knows(state: dict[str, Any]) -> bool:
+        """Whether `state` is this rule's own, or empty."""
+        return not state or "first" in state
+
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Set the moments to zero, once."""
         state = self.state
@@ -183,6 +198,11 @@ class FrequencyAdaptive:
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.state: dict[str, Any] = {}
+
+    @staticmethod
+    def knows(state: dict[str, Any]) -> bool:
+        """Whether `state` is this rule's own, or empty."""
+        return not state or "length" in state
 
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Give every weight its first step length, once."""

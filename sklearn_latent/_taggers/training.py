@@ -50,6 +50,10 @@ class TrainingSet:
         rows = np.arange(X.n_tokens) + np.repeat(self.X.offsets[chosen] - X.offsets[:-1], X.lengths)
         return TrainingSet(X, self.codes[rows], self.weight[chosen], self.classes, self.numbers[chosen])
 
+    def weighted(self) -> TrainingSet:
+        """The sequences of positive weight: class weights may have made some zero."""
+        return self if self.weight.all() else self.part(np.flatnonzero(self.weight))
+
 
 @dataclass(frozen=True)
 class Earlier:
