@@ -435,6 +435,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         """
         [given] = flatten_labels([classes], "classes")
         codec = LabelCodec.from_labels([given])
+        if None in given:
+            raise ValueError(f"classes[{given.index(None)}] is None, which stands for an unknown label")
         if len(codec.classes) != len(given):
             raise ValueError("classes must be distinct")
         coef = sp.csr_array(coef, dtype=np.float64) if sp.issparse(coef) else np.array(coef, dtype=np.float64)
