@@ -29,12 +29,14 @@ class Sampled(Protocol):
 
 
 class Stepper(Protocol):
-    """One update rule. Everything it remembers is in `state`, arrays and numbers, so that training can go on later;
-    `remembers` names all it may hold.
-    """
+    """One update rule. What it remembers is in `state`, arrays and numbers, so that training can go on later."""
 
-    remembers: frozenset[str]
     state: dict[str, Any]
+
+    @staticmethod
+    def knows(state: dict[str, Any]) -> bool:
+        """Whether `state` is this rule's own, or empty."""
+        ...
 
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Get ready for `problem`; keeps what is remembered of an earlier one."""
@@ -65,12 +67,16 @@ class AveragedSGD:
     """
 
     MEMORY = 8
-    remembers = frozenset({"t", "rate", "mean"})
 
     def __init__(self, learning_rate: float | str = "auto", batch_size: int = 32):
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.state: dict[str, Any] = {}
+
+    @staticmethod
+    def knows(state: dict[str, Any]) -> bool:
+        """Whether `state` is this rule's own, or empty."""
+        return not state or "rate" in state
 
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Choose the first step length, once."""
@@ -130,12 +136,15 @@ class Adam:
     batch_size : int
     """
 
-    remembers = frozenset({"t", "a_pass", "first", "second"})
-
     def __init__(self, learning_rate: float | str = "auto", batch_size: int = 32):
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.state: dict[str, Any] = {}
+
+    @staticmethod
+    def knows(state: dict[str, Any]) -> bool:
+        """Whether `state` is this rule's own, or empty."""
+        return not state or "first" in state
 
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Set the moments to zero, once."""
@@ -184,12 +193,16 @@ class FrequencyAdaptive:
     """
 
     fast, slow = 0.95, 0.995
-    remembers = frozenset({"t", "period", "length", "count", "last"})
 
     def __init__(self, learning_rate: float | str = "auto", batch_size: int = 1):
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.state: dict[str, Any] = {}
+
+    @staticmethod
+    def knows(state: dict[str, Any]) -> bool:
+        """Whether `state` is this rule's own, or empty."""
+        return not state or "length" in state
 
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Give every weight its first step length, once."""

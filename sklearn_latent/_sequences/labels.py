@@ -10,7 +10,7 @@ import numpy as np
 from .frames import column_names, group_lengths, value_column
 from .matrix import sequence_indices
 
-__all__ = ["FOREIGN", "UNKNOWN", "LabelCodec", "LabelSequences", "flatten_labels"]
+__all__ = ["FOREIGN", "UNKNOWN", "LabelCodec", "LabelSequences", "flatten_labels", "one_kind"]
 
 #: Code of a position whose label is not given (``None``): it is summed over.
 UNKNOWN = -1
@@ -38,12 +38,12 @@ class LabelSequences(list):
     """
 
     @classmethod
-    def from_frame(cls, frame, group, label) -> LabelSequences:
+    def from_frame(cls, df, group, label) -> LabelSequences:
         """Cut a column of labels into sequences.
 
         Parameters
         ----------
-        frame : pandas or polars data frame of n_tokens rows
+        df : pandas or polars data frame of n_tokens rows
             One row a token, in the order of the text.
         group : name or list of names
             Rows with equal values in these columns are one sequence, as in `SequenceMatrix.from_frame`.
@@ -58,7 +58,7 @@ class LabelSequences(list):
         Raises
         ------
         TypeError
-            If `frame` is no data frame.
+            If `df` is no data frame.
         ValueError
             If a column is not there, a label is missing, or a group comes again after another one. The message names
             the rows, counted from 0.
@@ -67,22 +67,22 @@ class LabelSequences(list):
         --------
         >>> import pandas as pd
         >>> from sklearn_latent import LabelSequences
-        >>> frame = pd.DataFrame({"song": ["a", "a", "b"], "chord": ["C", "G", "C"]})
-        >>> LabelSequences.from_frame(frame, "song", "chord")
+        >>> df = pd.DataFrame({"song": ["a", "a", "b"], "chord": ["C", "G", "C"]})
+        >>> LabelSequences.from_frame(df, "song", "chord")
         [['C', 'G'], ['C']]
         """
-        names = column_names(frame, label, "label")
+        names = column_names(df, label, "label")
         if len(names) != 1:
             raise ValueError(f"label must name one column, got {names!r}")
-        labels = value_column(frame, names[0]).tolist()
-        ends = np.cumsum(group_lengths(frame, group)).tolist()
+        labels = value_column(df, names[0]).tolist()
+        ends = np.cumsum(group_lengths(df, group)).tolist()
         return cls([labels[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)] if ends else [])
 
     def __getitem__(self, key):
         """Return an entry for an int, `LabelSequences` for a slice, an index array or a mask."""
         if isinstance(key, slice):
             return LabelSequences(list.__getitem__(self, key))
-        if isinstance(key, (np.ndarray, list)) and np.ndim(key) == 1:
+        if (isinstance(key, list) or hasattr(key, "__array__")) and np.ndim(key) == 1:  # Series too
             return LabelSequences([list.__getitem__(self, i) for i in sequence_indices(key, len(self)).tolist()])
         return list.__getitem__(self, key)
 
@@ -123,7 +123,7 @@ class LabelCodec:
         ValueError
             If labels are of mixed kinds, not hashable, a float that isn't a whole number, or there is none at all.
         """
-        kind = _one_kind(y)
+        kind = one_kind(y)
         if kind is None:
             raise ValueError("y holds no label: at least one token must have a label that is not None")
         try:
@@ -221,8 +221,14 @@ def _label_list(labels, i: int, name: str) -> list:
     return out
 
 
-def _one_kind(y: list[list]) -> type | None:
-    """Return the one kind of all labels, or raise naming the first that differs."""
+def one_kind(y: list[list]) -> type | None:
+    """Return the one kind of all labels, None if there is no label.
+
+    Raises
+    ------
+    ValueError
+        If labels are of mixed kinds, or one is a NaN, a float that isn't a whole number, or no label; names the first.
+    """
     first = None
     for i, labels in enumerate(y):
         for kind in [k for k in dict.fromkeys(map(type, labels)) if k is not type(None)]:

@@ -209,6 +209,8 @@ class SequenceMatrix:
         if not blocks:
             raise ValueError("hstack needs at least one SequenceMatrix")
         for k, block in enumerate(blocks):
+            if not isinstance(block, SequenceMatrix):
+                raise TypeError(f"hstack takes SequenceMatrix, but block {k} is a {type(block).__name__}")
             if not np.array_equal(block.lengths, blocks[0].lengths):
                 raise ValueError(f"block {k} has other sequence lengths than block 0")
         if any(sp.issparse(b.values) for b in blocks):
@@ -226,12 +228,12 @@ class SequenceMatrix:
         return SequenceMatrix(values, blocks[0].lengths, feature_names=names, edge_only=marks)
 
     @classmethod
-    def from_frame(cls, frame, group, features) -> SequenceMatrix:
+    def from_frame(cls, df, group, features) -> SequenceMatrix:
         """Cut the rows of a data frame into sequences.
 
         Parameters
         ----------
-        frame : pandas or polars data frame of n_tokens rows
+        df : pandas or polars data frame of n_tokens rows
             One row a token, in the order of the text.
         group : name or list of names
             Rows with equal values in these columns are one sequence. They have to stand together; sequences come in
@@ -247,7 +249,7 @@ class SequenceMatrix:
         Raises
         ------
         TypeError
-            If `frame` is no data frame, or a column holds no numbers.
+            If `df` is no data frame, or a column holds no numbers.
         ValueError
             If a column is not there, a value is missing or infinite, or a group comes again after another one. The
             message names the column and the rows, counted from 0.
@@ -261,12 +263,12 @@ class SequenceMatrix:
         --------
         >>> import pandas as pd
         >>> from sklearn_latent import SequenceMatrix
-        >>> frame = pd.DataFrame({"song": ["a", "a", "b"], "pitch": [60, 62, 55], "length": [1.0, 0.5, 2.0]})
-        >>> SequenceMatrix.from_frame(frame, "song", ["pitch", "length"])[0].tolist()
+        >>> df = pd.DataFrame({"song": ["a", "a", "b"], "pitch": [60, 62, 55], "length": [1.0, 0.5, 2.0]})
+        >>> SequenceMatrix.from_frame(df, "song", ["pitch", "length"])[0].tolist()
         [[60.0, 1.0], [62.0, 0.5]]
         """
-        values, names = numeric_columns(frame, features)
-        return cls(values, group_lengths(frame, group), feature_names=names)
+        values, names = numeric_columns(df, features)
+        return cls(values, group_lengths(df, group), feature_names=names)
 
     def _check(self) -> None:
         """State the invariants; for tests."""

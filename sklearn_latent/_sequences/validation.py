@@ -381,6 +381,8 @@ def check_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, int, st
         raise ValueError(f"X has {len(lengths)} sequences but spans has {len(spans)}")
     out = []
     for i, (own, length) in enumerate(zip(spans, lengths.tolist(), strict=True)):
+        if isinstance(own, (str, bytes, Mapping)) or not isinstance(own, Iterable):
+            raise TypeError(f"spans[{i}] is {own!r}, not a list of (start, stop, type)")
         checked = []
         for k, span in enumerate(own):
             shape = isinstance(span, (tuple, list)) and len(span) == 3 and isinstance(span[2], str)

@@ -16,6 +16,7 @@ from .._decoding.spans import SpanReader
 from .._lattice import Lattice
 from .._scorers import Design
 from .._sequences import LabelSequences, SequenceMatrix
+from .._sequences.labels import one_kind
 from .._sequences.stream import TokenStream
 from .._sequences.validation import (
     as_corpus_or_stream,
@@ -174,7 +175,8 @@ class SequenceTaggerMixin:
         -------
         list of lists of (labels, probability)
             Most probable first, latent states summed out, none of probability zero, so possibly fewer than `n`;
-            ``[([], 1.0)]`` for an empty sequence.
+            ``[([], 1.0)]`` for an empty sequence. Where all probabilities of a long sequence are too small for a float,
+            they come as 0.0.
         """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n must be a positive integer, got {n!r}")
@@ -189,8 +191,11 @@ class SequenceTaggerMixin:
                     out.append(([([], 1.0)], True))
                     continue
                 codes, log_prob, proven, _ = label_nbest(lattice, i, int(n), max_search)
-                pairs = zip(codes, np.exp(log_prob).tolist(), strict=True)
-                out.append(([(classes[row].tolist(), p) for row, p in pairs if p > 0], proven))
+                prob = np.exp(log_prob)
+                # Nothing but 0.0 is no reason to give no answer; beside a 1.0 it is as good as impossible.
+                there = prob > 0 if prob.any() else log_prob > -np.inf
+                pairs = zip(codes[there], prob[there].tolist(), strict=True)
+                out.append(([(classes[row].tolist(), p) for row, p in pairs], proven))
             return out
 
         found = [entry for part in self._map_lattices(corpus, nbest, fixed) for entry in part]
@@ -264,7 +269,9 @@ class SequenceTaggerMixin:
             0.0 for an empty sequence, ``-inf`` where a label was not there in training or is forbidden.
         """
         corpus = self._check_X(X)
-        codes = self._codec().encode(check_labels(y, corpus.lengths))
+        labels = check_labels(y, corpus.lengths)
+        one_kind(labels)
+        codes = self._codec().encode(labels)
         parts = self._map_lattices(
             corpus, lambda lattice, rows: lattice.label_log_prob(np.ascontiguousarray(codes[rows])), rows=True
         )
@@ -288,6 +295,7 @@ class SequenceTaggerMixin:
         """
         corpus = self._check_X(X)
         labels = check_labels(y, corpus.lengths)
+        one_kind(labels)
         weight = np.repeat(check_sample_weight(sample_weight, len(corpus)), corpus.lengths)
         codec = self._codec()
         truth, found = codec.encode(labels), codec.encode(self.decode(corpus).labels)

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from .._compat import HasMethods, Interval, Options, StrOptions, _fit_context
 from .._lattice import Topology, latent_topology
 from .._objective import Packing
+from .._optim.stochastic import STEPPERS
 from .._scorers import Pattern, Support
 from .._sequences import LabelCodec, SequenceMatrix
 from .._sequences.labels import UNKNOWN, flatten_labels
@@ -303,7 +304,9 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         codes = codec.encode(used)
         classes = codec.classes.tolist()
         weight = self._weighted(weight, classes, codes, matrix)
-        data = TrainingSet(matrix, codes, weight, classes, kept)
+        data = TrainingSet(matrix, codes, weight, classes, kept).weighted()
+        if not len(data.X):
+            raise ValueError("class_weight leaves no sequence to train on: the labels of each have weight zero")
         model, result, scores = train(self, data, check_random_state(self.random_state), earlier)
 
         self._set_corpus(codec, corpus, vectorizer)
@@ -379,11 +382,11 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         codes = codec.encode([labels[i] for i in kept.tolist()])
         own_classes = codec.classes.tolist()
         weight = self._weighted(weight[kept], own_classes, codes, matrix)
-        data = TrainingSet(matrix, codes, weight, own_classes, kept)
+        data = TrainingSet(matrix, codes, weight, own_classes, kept).weighted()
         if first:
             self._begin_passes(data)
             self._set_corpus(codec, corpus, vectorizer)
-        if len(kept):
+        if len(data.X):
             self._one_pass(data)
         return self
 
@@ -432,6 +435,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         """
         [given] = flatten_labels([classes], "classes")
         codec = LabelCodec.from_labels([given])
+        if None in given:
+            raise ValueError(f"classes[{given.index(None)}] is None, which stands for an unknown label")
         if len(codec.classes) != len(given):
             raise ValueError("classes must be distinct")
         coef = sp.csr_array(coef, dtype=np.float64) if sp.issparse(coef) else np.array(coef, dtype=np.float64)
@@ -597,10 +602,12 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
     def _one_pass(self, data: TrainingSet) -> None:
         if not hasattr(self, "_stepper_state"):
             # The first pass, or the first after `fit`: what there is of weights is where it starts.
-            x = np.concatenate([value.reshape(-1) for value in self._model.params.values()])
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            self._stepper_state = {"x": x, "seed": seed, "seen": 0.0, "rule": {}}
+            self._stepper_state = {"x": self._weights(), "seed": seed, "seen": 0.0, "rule": {}}
         state = self._stepper_state
+        if not STEPPERS[self.solver].knows(state["rule"]):
+            # The solver was changed: the new one starts afresh from the weights there are.
+            state["x"], state["rule"] = self._weights(), {}
         if self.constraints is not None:
             build(self, data)  # refuses labels that the constraints forbid
         state["seen"] += float(data.weight.sum())
@@ -612,6 +619,9 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         self.n_iter_ += 1
         self.loss_curve_.append(float(result.objective))
         self.objective_ = float(result.objective)
+
+    def _weights(self) -> np.ndarray:
+        return np.concatenate([value.reshape(-1) for value in self._model.params.values()])
 
     def _read(self, X, y, *, stream: bool) -> tuple[SequenceMatrix | list | TokenStream, np.ndarray, list[list]]:
         """Training data as a corpus or a stream of tokens, the lengths of its sequences, and their labels."""

@@ -50,6 +50,10 @@ class TrainingSet:
         rows = np.arange(X.n_tokens) + np.repeat(self.X.offsets[chosen] - X.offsets[:-1], X.lengths)
         return TrainingSet(X, self.codes[rows], self.weight[chosen], self.classes, self.numbers[chosen])
 
+    def weighted(self) -> TrainingSet:
+        """The sequences of positive weight: class weights may have made some zero."""
+        return self if self.weight.all() else self.part(np.flatnonzero(self.weight))
+
 
 @dataclass(frozen=True)
 class Earlier:
@@ -179,8 +183,6 @@ def make_stepper(tagger, state: dict | None = None) -> Stepper:
     batch_size = 1 if tagger.solver == "adf" else int(tagger.batch_size)
     stepper = STEPPERS[tagger.solver](tagger.learning_rate, batch_size)
     if state is not None:
-        if not state.keys() <= stepper.remembers:
-            state.clear()  # left by another solver: its step lengths mean nothing to this one
         # Rules write into their arrays, and those of a memory-mapped model file are read-only.
         for name, value in state.items():
             if isinstance(value, np.ndarray) and not value.flags.writeable:

@@ -13,12 +13,12 @@ from ._corpus import shorten
 __all__ = ["sequences_from_frame"]
 
 
-def sequences_from_frame(frame, group, columns, *, as_dicts=False) -> list[list]:
+def sequences_from_frame(df, group, columns, *, as_dicts=False) -> list[list]:
     """Cut the rows of a data frame into sequences of tokens, for a vectorizer.
 
     Parameters
     ----------
-    frame : pandas or polars data frame of n_tokens rows
+    df : pandas or polars data frame of n_tokens rows
         One row a token, in the order of the text.
     group : name or list of names
         Rows with equal values in these columns are one sequence; they have to stand together. Sequences come in the
@@ -38,7 +38,7 @@ def sequences_from_frame(frame, group, columns, *, as_dicts=False) -> list[list]
     Raises
     ------
     TypeError
-        If `frame` is no data frame, or a value is not a string (with `as_dicts`: nor a number).
+        If `df` is no data frame, or a value is not a string (with `as_dicts`: nor a number).
     ValueError
         If a column is not there, a value is missing, or a group comes again after another one. The message names the
         column and the rows, counted from 0.
@@ -52,15 +52,15 @@ def sequences_from_frame(frame, group, columns, *, as_dicts=False) -> list[list]
     --------
     >>> import pandas as pd
     >>> from sklearn_latent.feature_extraction import sequences_from_frame
-    >>> frame = pd.DataFrame({"sentence": [1, 1, 2], "word": ["He", "slept", "Rain"], "pos": ["PRP", "VBD", "NN"]})
-    >>> sequences_from_frame(frame, "sentence", ["word", "pos"])
+    >>> df = pd.DataFrame({"sentence": [1, 1, 2], "word": ["He", "slept", "Rain"], "pos": ["PRP", "VBD", "NN"]})
+    >>> sequences_from_frame(df, "sentence", ["word", "pos"])
     [[('He', 'PRP'), ('slept', 'VBD')], [('Rain', 'NN')]]
-    >>> sequences_from_frame(frame, "sentence", "word")
+    >>> sequences_from_frame(df, "sentence", "word")
     [['He', 'slept'], ['Rain']]
     """
-    names = column_names(frame, columns, "columns")
-    lengths = group_lengths(frame, group)
-    values = [_texts(value_column(frame, name), name, as_dicts) for name in names]
+    names = column_names(df, columns, "columns")
+    lengths = group_lengths(df, group)
+    values = [_texts(value_column(df, name), name, as_dicts) for name in names]
     if as_dicts:
         keys = [str(name) for name in names]
         tokens = [dict(zip(keys, row, strict=True)) for row in zip(*values, strict=True)]

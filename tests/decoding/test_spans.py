@@ -101,6 +101,8 @@ def test_bad_spans_are_named():
         model.predict_spans(X, [[(0, 1)], []])
     with pytest.raises(ValueError, match="2 sequences but spans has 1"):
         model.predict_spans(X, [[]])
+    with pytest.raises(TypeError, match=r"spans\[1\] is None, not a list of"):
+        model.predict_spans(X, [[], None])
     with pytest.raises(ValueError, match="scheme must be one of"):
         model.predict_spans(X, scheme="conll")
     with pytest.raises(ValueError, match="'B-P' is no chunk tag of scheme 'ioe2'"):

@@ -47,6 +47,14 @@ def test_numbers(frame_of):
     assert SequenceMatrix.from_frame(frame_of(COLUMNS), ("doc",), ("title",)).dtype == bool
 
 
+def test_arguments_by_name(frame_of):
+    df = frame_of(COLUMNS)
+    corpus = SequenceMatrix.from_frame(df=df, group="doc", features="length")
+    assert corpus.lengths.tolist() == [3, 2]
+    assert list(map(len, LabelSequences.from_frame(df=df, group="doc", label="label"))) == [3, 2]
+    assert list(map(len, sequences_from_frame(df=df, group="doc", columns="label"))) == [3, 2]
+
+
 def test_labels(frame_of):
     y = LabelSequences.from_frame(frame_of(COLUMNS), ["doc", "sent"], "label")
     assert isinstance(y, LabelSequences) and y == [["B", "O"], ["B"], ["O", "O"]]

@@ -6,6 +6,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +61,9 @@ def test_array_of_another_dtype():
         (np.array([], dtype=int), []),
         (np.array([True, False, False, True]), [0, 3]),
         ([True, False, False, True], [0, 3]),
+        (pd.Series([True, False, False, True]), [0, 3]),
+        (pd.Series([3, 1], index=[0, 2]), [3, 1]),
+        (pd.Index([2]), [2]),
     ],
     ids=repr,
 )

@@ -308,6 +308,8 @@ def test_hstack(sm):
     assert SequenceMatrix.hstack([other, other]).edge_only is None
     with pytest.raises(ValueError, match="block 1"):
         SequenceMatrix.hstack([sm, SequenceMatrix(dense(), [10])])
+    with pytest.raises(TypeError, match="block 1 is a ndarray"):
+        SequenceMatrix.hstack([sm, dense()])
     with pytest.raises(ValueError, match="at least one"):
         SequenceMatrix.hstack([])
 

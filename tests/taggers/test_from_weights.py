@@ -149,7 +149,7 @@ GOOD = {"classes": ["a", "b"], "coef": np.ones((3, 2)), "transition_coef": np.on
         ({"edge_coef": sp.csr_array(np.full((3, 4), np.inf))}, ValueError, "edge_coef holds inf"),
         ({"classes": ["a", "a"]}, ValueError, "distinct"),
         ({"classes": ["a", 1]}, ValueError, "one kind"),
-        ({"classes": ["a", None]}, ValueError, "distinct"),
+        ({"classes": ["a", None]}, ValueError, r"classes\[1\] is None"),
         ({"classes": []}, ValueError, "label"),
         ({"classes": "ab"}, TypeError, "classes"),
         ({"state_labels": [0, 0]}, ValueError, "at least one state"),

@@ -77,6 +77,20 @@ def test_log_likelihood_of_labels_never_seen(model):
     assert tagger.log_likelihood(X, y).tolist() == [-np.inf, 0.0, -np.inf, -np.inf, -np.inf]
 
 
+@pytest.mark.parametrize("method", ["log_likelihood", "score"])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", float("nan"), None], r"y\[1\]\[1\] is nan"),
+        (["a", None, 2], r"one kind: y\[1\]\[2\] is 2 \(int\), but y\[1\]\[0\] is 'a'"),
+        (np.array([1.0, 1.5, 2.0]), r"y\[1\]\[1\] is 1\.5"),
+    ],
+)
+def test_labels_that_are_none(rng, method, labels, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(random_tagger(rng), method)(random_inputs(rng, [0, 3]), [[], labels])
+
+
 def test_marginals(model):
     tagger, X, _ = model
     own = tagger.predict_marginals(X)
@@ -127,6 +141,17 @@ def test_nbest(model, n):
             assert own == [([], 1.0)]
         for labels, p in own[:20]:
             np.testing.assert_allclose(np.log(p), tagger.log_likelihood([x], [labels])[0], rtol=1e-9, atol=1e-12)
+
+
+def test_nbest_of_a_sequence_too_long_for_a_float():
+    tagger = LatentCRFTagger.from_weights(["a", "b"], [[0.01, 0.0], [0.0, 0.01]], [[0.1, 0.0], [0.0, 0.1]])
+    X = [np.eye(2)[np.arange(3000) % 2], np.eye(2)]
+    long, short = tagger.predict_nbest(X, 3)
+    assert len(long) == len(short) == 3
+    best = tagger.decode(X)
+    assert long[0] == (best.labels[0], 0.0) and best.log_prob[0] < -1000
+    logs = tagger.log_likelihood([X[0]] * 3, [labels for labels, _ in long])
+    assert (np.diff(logs) <= 1e-9).all() and len({tuple(labels) for labels, _ in long}) == 3
 
 
 def test_nbest_of_too_many_costs_nothing(rng):

@@ -202,6 +202,25 @@ def test_class_weights(corpus):
             LatentCRFTagger(class_weight={"b": bad}).fit(X, y)
 
 
+@pytest.mark.parametrize("solver", ["lbfgs", "sgd", "adam", "adf"])
+def test_class_weights_of_zero(corpus, solver):
+    X, y = corpus
+    options = {"solver": solver, "batch_size": 1, "max_iter": 3, "random_state": 0, "n_latent": 2}
+    own = LatentCRFTagger(class_weight={"c": 0.0}, **options)
+    without = LatentCRFTagger(**options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        own.fit([*X, X[0][:1]], [*y, ["c"]])
+        without.fit([*X, X[0][:1]], [*y, ["c"]], sample_weight=[*[1] * len(X), 0])
+    # The label is known, and what has no weight is not drawn.
+    assert own.classes_.tolist() == ["a", "b", "c"] and without.classes_.tolist() == ["a", "b"]
+    assert np.isfinite(own.coef_).all()
+    if solver == "lbfgs":
+        np.testing.assert_allclose(own.coef_[:, 4:], 0.0, atol=0.1)
+    with pytest.raises(ValueError, match="class_weight leaves no sequence to train on"):
+        LatentCRFTagger(class_weight={"a": 0, "b": 0}, **options).fit(X, y)
+
+
 # -- states, supports, edges ------------------------------------------------------------------------
 
 

@@ -183,6 +183,29 @@ def test_partial_fit_goes_on_from_fitted_weights(corpus):
     np.testing.assert_allclose(loaded.partial_fit(X, y).coef_, before, atol=1e-6)
 
 
+@pytest.mark.parametrize("first", SOLVERS)
+@pytest.mark.parametrize("then", SOLVERS)
+def test_partial_fit_with_another_solver(corpus, first, then):
+    X, y = corpus
+    tagger = LatentCRFTagger(1, support="all", solver=first, random_state=0).partial_fit(X, y)
+    before = tagger.coef_
+    tagger.set_params(solver=then, learning_rate=1e-9).partial_fit(X, y)
+    assert tagger.n_iter_ == 2
+    if first != then:  # starts afresh from the weights there are, also from those of averaged SGD
+        np.testing.assert_allclose(tagger.coef_, before, atol=1e-6)
+    tagger.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_partial_fit_of_sequences_whose_labels_weigh_nothing(solver):
+    tagger = LatentCRFTagger(1, support="all", solver=solver, class_weight={"a": 0}, batch_size=1, random_state=0)
+    tagger.partial_fit([np.eye(2)[:1]], [["a"]], classes=["a", "b"])
+    assert tagger.loss_curve_ == []
+    tagger.partial_fit([np.eye(2)[:1], np.eye(2)[1:]], [["a"], ["b"]])
+    assert np.isfinite(tagger.coef_).all()
+    assert tagger.n_iter_ == 1
+
+
 def test_partial_fit_vectorizes_tokens():
     X, y = load_chunks(return_X_y=True)
     tagger = LatentCRFTagger(1, support="all", solver="adf", vectorizer=TemplateVectorizer("chunking"), random_state=0)
