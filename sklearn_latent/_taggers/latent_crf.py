@@ -14,23 +14,21 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from .._compat import HasMethods, Interval, Options, StrOptions, _fit_context
-from .._lattice import Topology, latent_topology
+from .._lattice import Topology
 from .._objective import Packing
 from .._optim.stochastic import STEPPERS
-from .._scorers import Pattern, Support
 from .._sequences import LabelCodec, SequenceMatrix
 from .._sequences.labels import UNKNOWN, flatten_labels
 from .._sequences.stream import TokenStream
 from .._sequences.validation import as_corpus_or_stream, as_features, check_finite, check_labels, check_sample_weight
 from ..exceptions import ConvergenceWarning
 from .base import SequenceTaggerMixin
-from .model import LinearChainModel, edge_pattern
+from .given import given_model, given_states
+from .model import LinearChainModel
 from .options import (
     DECODE_CONSTRAINTS,
     SCHEMES,
-    allowed_moves,
     class_weights,
-    edge_feature_indices,
     latent_counts,
 )
 from .training import Earlier, TrainingSet, build, make_stepper, run_pass, train
@@ -439,55 +437,30 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             raise ValueError(f"classes[{given.index(None)}] is None, which stands for an unknown label")
         if len(codec.classes) != len(given):
             raise ValueError("classes must be distinct")
-        coef = sp.csr_array(coef, dtype=np.float64) if sp.issparse(coef) else np.array(coef, dtype=np.float64)
-        if coef.ndim != 2:
-            raise ValueError(f"coef must be 2-D (n_features, n_states), got {coef.ndim}-D")
-        n_features, n_states = coef.shape
-        owner = _state_owners(state_labels, len(given), n_states)
-        # Sorted labels, then the given order of each label's states.
-        rank = codec.encode([given])
-        order = np.argsort(rank[owner], kind="stable")
-        counts = np.bincount(rank[owner], minlength=len(given))
+        states = given_states(given, codec, coef, state_labels)
         if "n_latent" not in params:
-            per_label = dict(zip(codec.classes.tolist(), counts.tolist(), strict=True))
-            params["n_latent"] = int(counts[0]) if len(set(counts.tolist())) == 1 else per_label
+            params["n_latent"] = states.n_latent(codec.classes.tolist())
         tagger = cls(**params)
         tagger._validate_params()
-        if not np.array_equal(latent_counts(tagger.n_latent, codec.classes.tolist()), counts):
-            raise ValueError(f"n_latent={tagger.n_latent!r} does not agree with the states given, {counts.tolist()}")
-
-        moves, start_allowed, end_allowed = allowed_moves(tagger.constraints, codec.classes.tolist())
-        topology = latent_topology(counts, moves)
-        transition = _weights_of(transition_coef, "transition_coef", (n_states, n_states))[np.ix_(order, order)]
-        state, coef_weights = _given_pattern(coef, order)
-        edge, features = None, np.empty(0, dtype=np.int64)
-        params_of = {"coef": coef_weights}
-        if edge_coef is not None:
-            edge_coef = sp.csr_array(edge_coef, dtype=np.float64)
-            everything = tagger.edge_features is False and edge_coef.shape[0] == n_features
-            names = None if feature_names is None else np.array(feature_names, dtype=object)
-            features = edge_feature_indices(True if everything else tagger.edge_features, n_features, lambda: names)
-            edge, params_of["edge"] = _given_edges(edge_coef, features, n_features, topology, order)
-            if everything:
-                tagger.edge_features = True
-        arcs, states = np.flatnonzero(topology.free_arcs), np.arange(n_states)
-        params_of["transition"] = transition[topology.arc_source[arcs], topology.arc_target[arcs]]
-        for name, row in (("start", start_coef), ("end", end_coef)):
-            params_of[name] = (
-                np.zeros(n_states) if row is None else _weights_of(row, f"{name}_coef", (n_states,))[order]
-            )
-        start, end = _by_state(start_allowed, topology), _by_state(end_allowed, topology)
-        support = Support(state, edge, arcs, states, states, start, end)
-        for name, row in (("start", start), ("end", end)):
-            if row is not None:
-                params_of[name] = np.where(row, params_of[name], 0.0)
+        model = given_model(
+            tagger,
+            codec.classes.tolist(),
+            states,
+            transition_coef,
+            {"start": start_coef, "end": end_coef},
+            edge_coef,
+            feature_names,
+        )
+        n_features = states.coef.shape[0]
+        if edge_coef is not None and tagger.edge_features is False:
+            tagger.edge_features = True
 
         tagger.classes_ = codec.classes
         tagger.n_features_in_ = n_features
         tagger._feature_names = None
         if feature_names is not None:
             tagger._feature_names = SequenceMatrix(np.zeros((0, n_features)), [], feature_names=feature_names)._names
-        tagger._set_model(LinearChainModel(topology, support, params_of, features))
+        tagger._set_model(model)
         tagger.n_iter_, tagger.loss_curve_, tagger.objective_, tagger.converged_ = 0, [], float("nan"), True
         return tagger
 
@@ -667,59 +640,3 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
 
 def _plain_labels(classes) -> list:
     return classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
-
-
-def _by_state(allowed: np.ndarray | None, topology: Topology) -> np.ndarray | None:
-    return None if allowed is None else allowed[topology.state_label]
-
-
-def _state_owners(state_labels, n_classes: int, n_states: int) -> np.ndarray:
-    """Class of each state of `from_weights`, as an index into the classes as given."""
-    if state_labels is None:
-        if n_classes == 0 or n_states % n_classes:
-            raise ValueError(
-                f"coef has {n_states} states for {n_classes} classes; state_labels must say whose they are"
-            )
-        return np.repeat(np.arange(n_classes), n_states // n_classes)
-    owner = np.asarray(state_labels)
-    if owner.shape != (n_states,) or owner.dtype.kind not in "iu":
-        raise ValueError(f"state_labels must be {n_states} integers, one a state")
-    if not np.array_equal(np.unique(owner), np.arange(n_classes)):
-        raise ValueError(f"state_labels must give each of the {n_classes} classes at least one state")
-    return owner
-
-
-def _weights_of(values, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    values = np.array(values, dtype=np.float64)
-    if values.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, got {values.shape}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} holds {values[~np.isfinite(values)][0]}: weights must be finite")
-    return values
-
-
-def _given_pattern(coef: np.ndarray | sp.csr_array, order: np.ndarray) -> tuple[Pattern, np.ndarray]:
-    """Pattern and weights of given state weights, states reordered."""
-    n_features, n_states = coef.shape
-    if not sp.issparse(coef):
-        return Pattern(n_features, n_states), _weights_of(coef, "coef", coef.shape)[:, order].reshape(-1)
-    coef = coef[:, order]
-    coef.sum_duplicates()
-    ptr = coef.indptr.astype(np.int64)
-    weights = _weights_of(coef.data, "coef", coef.data.shape)
-    return Pattern(n_features, n_states, ptr, coef.indices.astype(np.int32)), weights
-
-
-def _given_edges(edge_coef, features: np.ndarray, n_features: int, topology: Topology, order: np.ndarray):
-    """Pattern and weights of given edge weights, states reordered."""
-    S = topology.n_states
-    if edge_coef.shape != (len(features), S * S):
-        raise ValueError(
-            f"edge_coef must have shape ({len(features)}, {S * S}), a row for each of edge_features and a column "
-            f"from * n_states + to; got {edge_coef.shape}"
-        )
-    _weights_of(edge_coef.data, "edge_coef", edge_coef.data.shape)
-    columns = (order[:, None] * S + order[None, :]).reshape(-1)
-    edge_coef = edge_coef[:, columns]
-    edge_coef.sum_duplicates()
-    return edge_pattern(edge_coef, features, n_features, topology)
