@@ -28,6 +28,8 @@ class Decoded:
     log_prob, upper_bound : ndarray of float64 of shape (n_sequences,)
     exact : ndarray of bool of shape (n_sequences,)
     n_paths, n_expanded : ndarray of int64 of shape (n_sequences,)
+    n_unfinished : int
+        Sequences whose search ended before it could prove what the decoder promises.
     """
 
     codes: np.ndarray
@@ -36,6 +38,7 @@ class Decoded:
     exact: np.ndarray
     n_paths: np.ndarray
     n_expanded: np.ndarray
+    n_unfinished: int = 0
 
     @classmethod
     def of(cls, codes: np.ndarray, n: int) -> Decoded:

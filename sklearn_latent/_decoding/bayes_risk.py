@@ -76,6 +76,7 @@ class BayesRiskDecoder:
             if first == last:
                 continue
             codes, log_prob, proven, out.n_expanded[i] = label_nbest(lattice, i, self.n_paths, self.max_search)
+            out.n_unfinished += not proven
             if not len(codes):
                 continue
             expected = self._expected_score(codes, np.exp(log_prob))
@@ -105,9 +106,16 @@ class BayesRiskDecoder:
         sequences = [[self.labels[c] for c in row] for row in codes.tolist()]
         if callable(self.metric):
             return np.array(
-                [sum(p * float(self.metric(y, ref)) for ref, p in zip(sequences, prob, strict=True)) for y in sequences]
+                [sum(p * self._score(y, ref) for ref, p in zip(sequences, prob, strict=True)) for y in sequences]
             )
         return _chunk_f1(sequences, self.scheme) @ prob
+
+    def _score(self, labels: list, reference: list) -> float:
+        value = self.metric(labels, reference)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"mbr_metric must return a number, got {value!r} for {labels!r}") from None
 
 
 def _chunk_f1(sequences: list[list], scheme: str | None) -> np.ndarray:

@@ -55,6 +55,8 @@ class ExactLDIDecoder:
                 gap[i] = max(0.0, bound - weights[0])
         out.log_prob = lattice.label_log_prob(out.codes)
         out.upper_bound = np.minimum(out.log_prob + gap, 0.0)
+        if self.epsilon == 0:
+            out.n_unfinished = int((~out.exact).sum())
         return out
 
 
@@ -72,7 +74,7 @@ def label_nbest(lattice: Lattice, i: int, n: int, max_search: int) -> tuple[np.n
         1e-270 of the best one's probability.
     n_expanded : int
     """
-    first, last = lattice.ranges()[i]
+    first, last = int(lattice.offsets[i]), int(lattice.offsets[i + 1])
     budget = max_search + _FREE_EXPANSIONS * (last - first)
     # A heap entry is made by an expansion, one a label, so that no more than this can be found.
     n = min(n, lattice.topology.n_labels * (budget + 1), lattice.topology.n_labels ** (last - first))

@@ -302,7 +302,7 @@ def accumulate_fast(
     uint8_t[::1] certified,              # OUT   (n_sequences,) 0 = nothing was added, redo exactly
     double[:, ::1] work,                 # WORK  (3, longest * n_states + n_states)
     double[:, ::1] rows,                 # WORK  (2, longest)
-    double[:, ::1] turned,               # WORK  (n_states, n_states) where dense with one arc row and masses, else empty
+    double[:, ::1] turned,               # WORK  (n_states, n_states) if dense with one arc row and masses, else empty
 ):
     """Fast forward-backward of every sequence, with the certificate of each."""
     cdef Topology topology

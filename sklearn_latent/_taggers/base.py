@@ -107,8 +107,9 @@ class SequenceTaggerMixin:
                 ("n_paths", np.int64), ("n_expanded", np.int64),
             )
         }  # fmt: skip
-        if known["decoder"] == "ldi_exact" and known["epsilon"] == 0 and not joined["exact"].all():
-            self._warn_inexact(int((~joined["exact"]).sum()), len(corpus), known["max_search"])
+        unfinished = sum(part.n_unfinished for part in parts)
+        if unfinished:
+            self._warn_inexact(unfinished, len(corpus), known["max_search"])
         labels = self._codec().decode(joined.pop("codes"), corpus.offsets)
         return DecodeResult(labels=labels, **joined, seconds=time.perf_counter() - began)
 

@@ -79,7 +79,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
     constraints : None, {"iob1", "iob2", "iobes", "bilou"} or collection of (from, to), default=None
         Allowed moves between labels; in pairs, None stands for the start and the end. What is not allowed has
         probability zero in training and in every decoder. Without constraints label sequences that a scheme forbids
-        can come out.
+        can come out. Read by `fit`: a change afterwards has no effect on predictions.
     vectorizer : None or vectorizer, default=None
         Turns tokens into features, for `X` of tokens; a clone of it is fitted. None: `SequenceDictVectorizer()`.
     solver : {"lbfgs", "sgd", "adam", "adf"}, default="lbfgs"

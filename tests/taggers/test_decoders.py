@@ -380,3 +380,23 @@ def test_score_warns_once(hard):
     with pytest.warns(InexactDecodingWarning) as record:
         tagger.score(X, y)
     assert len(record) == 1
+
+
+def test_mbr_warns_when_its_list_is_not_proven():
+    rng = np.random.default_rng(0)
+    labels = ["B-P", "I-P", "O"]
+    model = LatentCRFTagger.from_weights(
+        labels, 0.05 * rng.normal(size=(2, 12)), 0.05 * rng.normal(size=(12, 12)), decoder="mbr", max_search=0
+    )
+    X = [rng.normal(size=(40, 2)), rng.normal(size=(2, 2))]
+    with pytest.warns(InexactDecodingWarning, match="1 of 2 sequences"):
+        result = model.decode(X)
+    assert len(result.labels[0]) == 40 and not result.exact[0]
+
+
+@pytest.mark.parametrize("value", [None, "good", [1.0, 2.0]])
+def test_mbr_metric_that_returns_no_number(value):
+    model = LatentCRFTagger.from_weights(["a", "b"], np.zeros((1, 2)), np.zeros((2, 2)), decoder="mbr")
+    model.set_params(mbr_metric=lambda y, reference: value)
+    with pytest.raises(TypeError, match="mbr_metric must return a number, got"):
+        model.predict([np.ones((2, 1))])
