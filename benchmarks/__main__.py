@@ -22,7 +22,8 @@ from pathlib import Path
 from sklearn_latent.metrics import chunk_f1_score
 
 from . import corpus
-from .harness import interleave, machine, median, run, spread
+from .harness import ROOT, interleave, machine, median, run, spread
+from .render import render
 
 OURS, CRFSUITE, TORCH = "benchmarks.workers.ours", "benchmarks.workers.crfsuite", "benchmarks.workers.torch_latent"
 
@@ -174,7 +175,10 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="+", choices=sorted(BENCHMARKS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument(
+        "--render", nargs="+", type=Path, metavar="JSON", help="write docs/performance.rst from results"
+    )
     parser.add_argument("--repeats", type=int, default=3, help="runs of each worker, by turns (default 3)")
     parser.add_argument("--quick", action="store_true", help="the small corpus shipped inside: minutes become seconds")
     parser.add_argument("--all-weights", action="store_true", help="conll: also with every (feature, label) weight")
@@ -182,6 +186,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--torch-python", default=sys.executable, help="interpreter that has torch")
     parser.add_argument("--json", type=Path, help="write the results here")
     args = parser.parse_args(argv)
+    unknown = sorted(set(args.names) - set(BENCHMARKS))
+    if unknown or not (args.names or args.render):
+        parser.error(f"no benchmark named {', '.join(unknown)}" if unknown else "name a benchmark, or --render results")
+    if args.render:
+        render(args.render, ROOT / "docs" / "performance.rst")
+        return 0
     pythons = {"crfsuite": args.crfsuite_python, "torch_latent": args.torch_python}
     report = {"machine": machine(), "quick": args.quick, "repeats": args.repeats}
     with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["Run", "interleave", "machine", "median", "run"]
+__all__ = ["ROOT", "Run", "interleave", "machine", "median", "run", "spread"]
 
 ROOT = Path(__file__).resolve().parent.parent
 

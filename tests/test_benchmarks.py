@@ -31,6 +31,13 @@ def report(tmp_path_factory) -> dict:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
+    (folder / "docs").mkdir()
+    render = [sys.executable, "-m", "benchmarks", "--render", "out.json"]
+    done = subprocess.run(render, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "docs" / "performance.rst").read_text()
+    for title in ("Accuracy and objective", "Decoders", "Each method", "Where the time and the memory of fit go"):
+        assert f"\n{title}\n---" in page
     return json.loads((folder / "out.json").read_text())
 
 
