@@ -23,8 +23,8 @@ Cost per token: S^2 multiplications for each of forward, backward and arc masses
 """
 
 from ._numeric cimport (
-    INFINITY, NAN, add_outer, add_outer_product, exp, int32_t, int64_t, log, matrix_vector, max_plus, row_factors_c,
-    uint8_t, vector_matrix,
+    INFINITY, NAN, add_outer, add_outer_product, add_scaled, exp, finish_forward, int32_t, int64_t, log, matrix_vector,
+    max_plus, row_factors_c, start_backward, uint8_t, vector_matrix,
 )
 
 cdef double TINY = 1e-290
@@ -101,18 +101,20 @@ cdef double fast_forward(const Topology *topology, const Scores *scores, const d
     cdef double *row
     cdef double *last
     cdef double total, smallest, value, log_product = 0.0, product = 1.0
-    cdef int32_t g, h
+    cdef int32_t g
+    cdef bint free
     certified[0] = True
     for t in range(n_tokens):
         node = scores.node + t * S
         row = alpha + t * S
         n_here = active(topology, scores, t, &here)
+        free = n_here == S
         if node_low[t] < TINY:
             certified[0] = False
             return 0.0
         if t == 0:
             for i in range(n_here):
-                row[here[i]] = node[here[i]]
+                row[here[i]] = 1.0
         else:
             arc = scores.arc + t * scores.arc_stride
             last = alpha + (t - 1) * S
@@ -121,8 +123,6 @@ cdef double fast_forward(const Topology *topology, const Scores *scores, const d
                 return 0.0
             if topology.dense and all_free(scores, t):
                 vector_matrix(last, arc, row, S)
-                for h in range(S):
-                    row[h] *= node[h]
             else:
                 n_before = active(topology, scores, t - 1, &before)
                 for i in range(n_here):
@@ -138,24 +138,27 @@ cdef double fast_forward(const Topology *topology, const Scores *scores, const d
                         for k in range(topology.arc_ptr[g], topology.arc_ptr[g + 1]):
                             if allowed(topology, scores, t, topology.arc_target[k]):
                                 row[topology.arc_target[k]] += last[g] * arc[k]
-                for i in range(n_here):
-                    row[here[i]] *= node[here[i]]
-        total = 0.0
-        smallest = INFINITY
-        for i in range(n_here):
-            value = row[here[i]]
-            total += value
-            if value > 0.0 and value < smallest:
-                smallest = value
+        if free:
+            total = finish_forward(row, node, S, &alpha_low[t])
+        else:
+            total = 0.0
+            smallest = INFINITY
+            for i in range(n_here):
+                value = row[here[i]] * node[here[i]]
+                row[here[i]] = value
+                total += value
+                if value > 0.0 and value < smallest:
+                    smallest = value
         if total == 0.0:
             return -INFINITY
         if total != total:
             return NAN
-        value = 1.0 / total
-        for i in range(n_here):
-            row[here[i]] *= value
         scale[t] = total
-        alpha_low[t] = smallest * value
+        if not free:
+            value = 1.0 / total
+            for i in range(n_here):
+                row[here[i]] *= value
+            alpha_low[t] = smallest * value
         # One logarithm for many tokens: the product of sums is kept until it leaves a safe range, and neither of
         # two factors that meet may be so small that their product could underflow.
         if total < 1e-140:
@@ -186,27 +189,28 @@ cdef bint fast_backward(const Topology *topology, const Scores *scores, const do
         beta[here[i]] = 1.0
     for t in range(n_tokens - 1, -1, -1):
         # A state that no path reaches gets beta zero: its beta could overflow, and is never wanted.
-        smallest = INFINITY
-        for i in range(n_here):
-            h = here[i]
-            if alpha[t * S + h] == 0.0:
-                beta[h] = 0.0
-            value = beta[h]
-            mass[t * S + h] = alpha[t * S + h] * value
-            if value > 0.0 and value < smallest:
-                smallest = value
+        node = scores.node + t * S
+        inverse = 1.0 / scale[t]
+        if n_here == S:
+            smallest = start_backward(alpha + t * S, beta, node, inverse, mass + t * S, gain + t * S, S)
+        else:
+            smallest = INFINITY
+            for i in range(n_here):
+                h = here[i]
+                if alpha[t * S + h] == 0.0:
+                    beta[h] = 0.0
+                value = beta[h]
+                mass[t * S + h] = alpha[t * S + h] * value
+                gain[t * S + h] = node[h] * value * inverse
+                if value > 0.0 and value < smallest:
+                    smallest = value
         if smallest * alpha_low[t] < TINY:
             return False
         if t == 0:
             break
         if smallest * arc_low[t if scores.arc_stride else 0] * node_low[t] < TINY:
             return False
-        node = scores.node + t * S
         arc = scores.arc + t * scores.arc_stride
-        inverse = 1.0 / scale[t]
-        for i in range(n_here):
-            h = here[i]
-            gain[t * S + h] = node[h] * beta[h] * inverse
         n_before = active(topology, scores, t - 1, &before)
         if topology.dense and all_free(scores, t):
             if turned != NULL:
@@ -246,13 +250,17 @@ cdef void add_fast_masses(const Topology *topology, const Scores *scores, Py_ssi
     cdef double value
     cdef int32_t g, h
     cdef bint at_once = topology.dense and scores.clamp == NULL and scores.arc_stride == 0
+    if scores.clamp == NULL:
+        add_scaled(state_mass, mass, weight, n_tokens * S)
     if at_once:
         add_outer(arc_mass, alpha, gain + S, weight, n_tokens - 1, S)
+        return
     for t in range(n_tokens):
         n_here = active(topology, scores, t, &here)
-        for i in range(n_here):
-            state_mass[t * S + here[i]] += weight * mass[t * S + here[i]]
-        if t == 0 or at_once:
+        if scores.clamp != NULL:
+            for i in range(n_here):
+                state_mass[t * S + here[i]] += weight * mass[t * S + here[i]]
+        if t == 0:
             continue
         row = gain + t * S
         arc = scores.arc + t * scores.arc_stride

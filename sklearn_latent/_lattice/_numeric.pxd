@@ -14,4 +14,8 @@ cdef extern from "_vector.h" nogil:
                                    Py_ssize_t n) noexcept
     void add_outer_product "sl_add_outer_product" (double *M, const double *A, const double *a, const double *v,
                                                    double weight, Py_ssize_t n) noexcept
+    double finish_forward "sl_finish_forward" (double *row, const double *node, Py_ssize_t n, double *low) noexcept
+    double start_backward "sl_start_backward" (const double *alpha, double *beta, const double *node, double inverse,
+                                               double *mass, double *gain, Py_ssize_t n) noexcept
+    void add_scaled "sl_add_scaled" (double *out, const double *values, double weight, Py_ssize_t n) noexcept
     void max_plus "sl_max_plus" (const double *d, const double *M, double *out, Py_ssize_t n) noexcept

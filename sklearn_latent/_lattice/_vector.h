@@ -221,6 +221,55 @@ SL_WIDE static void sl_add_outer_product(double *SL_RESTRICT M, const double *SL
     }
 }
 
+/* The end of a forward step: row *= node, then row /= its sum; returns the sum, low = smallest positive entry. Where the
+ * sum is not a positive number the row is left undivided. */
+SL_WIDE static double sl_finish_forward(double *SL_RESTRICT row, const double *SL_RESTRICT node, ptrdiff_t n,
+                                        double *SL_RESTRICT low)
+{
+    double total = 0.0, smallest = INFINITY;
+#pragma omp simd reduction(+ : total) reduction(min : smallest)
+    for (ptrdiff_t h = 0; h < n; h++) {
+        const double value = row[h] * node[h];
+        const double positive = value > 0.0 ? value : INFINITY;
+        row[h] = value;
+        total += value;
+        smallest = positive < smallest ? positive : smallest;
+    }
+    if (total > 0.0) {
+        const double factor = 1.0 / total;
+        for (ptrdiff_t h = 0; h < n; h++)
+            row[h] *= factor;
+        *low = smallest * factor;
+    }
+    return total;
+}
+
+/* The start of a backward step: beta is zeroed where alpha is zero, mass = alpha beta, gain = node beta inverse; returns the
+ * smallest positive beta. */
+SL_WIDE static double sl_start_backward(const double *SL_RESTRICT alpha, double *SL_RESTRICT beta,
+                                        const double *SL_RESTRICT node, double inverse, double *SL_RESTRICT mass,
+                                        double *SL_RESTRICT gain, ptrdiff_t n)
+{
+    double smallest = INFINITY;
+#pragma omp simd reduction(min : smallest)
+    for (ptrdiff_t h = 0; h < n; h++) {
+        const double value = alpha[h] == 0.0 ? 0.0 : beta[h];
+        const double positive = value > 0.0 ? value : INFINITY;
+        beta[h] = value;
+        mass[h] = alpha[h] * value;
+        gain[h] = node[h] * value * inverse;
+        smallest = positive < smallest ? positive : smallest;
+    }
+    return smallest;
+}
+
+/* out += weight * values */
+SL_WIDE static void sl_add_scaled(double *SL_RESTRICT out, const double *SL_RESTRICT values, double weight, ptrdiff_t n)
+{
+    for (ptrdiff_t h = 0; h < n; h++)
+        out[h] += weight * values[h];
+}
+
 /* out[h] = max_g (d[g] + M[g, h]) */
 SL_WIDE static void sl_max_plus(const double *SL_RESTRICT d, const double *SL_RESTRICT M, double *SL_RESTRICT out,
                                 ptrdiff_t n)
