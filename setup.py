@@ -30,7 +30,7 @@ DIRECTIVES = {
 macros = [("Py_LIMITED_API", "0x030B0000")] if ABI3 else []
 # -fopenmp-simd reads the `omp simd` hints and links nothing. Never -ffast-math: infinities and rounding mean
 # something here.
-flags = [] if sys.platform == "win32" else ["-O3", "-fopenmp-simd"]
+flags = [] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", *([] if DEBUG else ["-g0"])]
 
 
 def extension(path: str) -> Extension:

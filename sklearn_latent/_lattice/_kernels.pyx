@@ -49,6 +49,22 @@ cdef struct Scores:
     const int32_t *clamp        # (T,) label id, -1 = every state, below -1 = no state; NULL = every state everywhere
 
 
+cdef Topology topology_of(Py_ssize_t n_states, bint dense, const int32_t[::1] arc_target, const int64_t[::1] arc_ptr,
+                          const int32_t[::1] state_label, const int32_t[::1] label_ptr,
+                          const int32_t[::1] label_state) noexcept:
+    """The arrays of a topology with at least one state; the exact walk reads arcs as a list, dense or not."""
+    cdef Topology topology
+    topology.n_states = n_states
+    topology.n_arcs = arc_target.shape[0]
+    topology.dense = dense
+    topology.arc_target = &arc_target[0] if arc_target.shape[0] else NULL
+    topology.arc_ptr = &arc_ptr[0]
+    topology.state_label = &state_label[0]
+    topology.label_ptr = &label_ptr[0]
+    topology.label_state = &label_state[0]
+    return topology
+
+
 cdef inline Py_ssize_t active(const Topology *topology, const Scores *scores, Py_ssize_t t,
                               const int32_t **states) noexcept nogil:
     """States allowed at token t: their number, and where they are listed."""
@@ -329,14 +345,7 @@ def accumulate_fast(
             log_sum[i] = 0.0
             certified[i] = 1
         return
-    topology.n_states = S
-    topology.n_arcs = n_arcs
-    topology.dense = dense
-    topology.arc_target = &arc_target[0] if n_arcs else NULL
-    topology.arc_ptr = &arc_ptr[0]
-    topology.state_label = &state_label[0]
-    topology.label_ptr = &label_ptr[0]
-    topology.label_state = &label_state[0]
+    topology = topology_of(S, dense, arc_target, arc_ptr, state_label, label_ptr, label_state)
     stride = n_arcs if arc_factor.shape[0] > 1 else 0
     alpha = &work[0, 0]
     mass = &work[1, 0]
@@ -561,14 +570,7 @@ def accumulate_exact(
     cdef double *beta
     if S == 0 or node.shape[0] == 0:
         return
-    topology.n_states = S
-    topology.n_arcs = n_arcs
-    topology.dense = False
-    topology.arc_target = &arc_target[0] if n_arcs else NULL
-    topology.arc_ptr = &arc_ptr[0]
-    topology.state_label = &state_label[0]
-    topology.label_ptr = &label_ptr[0]
-    topology.label_state = &label_state[0]
+    topology = topology_of(S, False, arc_target, arc_ptr, state_label, label_ptr, label_state)
     stride = n_arcs if arc.shape[0] > 1 else 0
     alpha = &work[0, 0]
     with nogil:
@@ -612,14 +614,7 @@ def exact_messages(
     cdef Py_ssize_t i, first, n_tokens, S = node.shape[1], stride, n_arcs = arc.shape[1]
     if S == 0 or node.shape[0] == 0:
         return
-    topology.n_states = S
-    topology.n_arcs = n_arcs
-    topology.dense = False
-    topology.arc_target = &arc_target[0] if n_arcs else NULL
-    topology.arc_ptr = &arc_ptr[0]
-    topology.state_label = &state_label[0]
-    topology.label_ptr = &label_ptr[0]
-    topology.label_state = &label_state[0]
+    topology = topology_of(S, False, arc_target, arc_ptr, state_label, label_ptr, label_state)
     stride = n_arcs if arc.shape[0] > 1 else 0
     scores.arc_stride = stride
     scores.clamp = NULL
