@@ -2,7 +2,7 @@
 """Chunk English text with a latent CRF, and ask what the answer is worth.
 
 Trains on the small corpus that comes with the package, compares the decoders on held-out sentences, and shows one
-sentence's most probable labelings, the probability of its chunks, and where the model is least sure.
+sentence's most probable labellings, the probability of its chunks, and where the model is least sure.
 """
 
 from sklearn_latent import LatentCRFTagger

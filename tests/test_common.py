@@ -757,6 +757,11 @@ class Broken(Lengths):
         return super().transform(X)[1:]
 
 
+class Shorter(Lengths):
+    def transform(self, X):
+        return [matrix[:1] for matrix in super().transform(X)]
+
+
 class Idle(Lengths):
     def transform(self, X):
         return X
@@ -767,7 +772,10 @@ def test_vectorizers_of_users():
     assert est.n_features_in_ == 2
     assert est.score(T, Y) == 1.0
     assert est.predict([T[0], []]) == [Y[0], []]
-    with pytest.raises(ValueError, match="Broken must keep the number of tokens"):
+    with pytest.raises(ValueError, match=f"Broken must keep the number of sequences: it made {len(T) - 1} of {len(T)}"):
         tagger(vectorizer=Broken()).fit(T, Y)
-    with pytest.raises(TypeError, match="Idle must turn tokens into"):
+    i = next(i for i, tokens in enumerate(T) if len(tokens) > 1)
+    with pytest.raises(ValueError, match=rf"Shorter must keep the .*: it made 1 of the {len(T[i])} of X\[{i}\]"):
+        tagger(vectorizer=Shorter()).fit(T, Y)
+    with pytest.raises(TypeError, match=r"Idle must turn tokens into.*, but gave a list"):
         tagger(vectorizer=Idle()).fit(T, Y)

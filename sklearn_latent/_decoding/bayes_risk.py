@@ -41,7 +41,7 @@ class BayesRiskDecoder:
     Raises
     ------
     ValueError
-        If the metric is chunk F1 and a label is no chunk tag; names the label.
+        If the metric is chunk F1 and a label is no chunk label; names it.
     """
 
     def __init__(

@@ -60,7 +60,7 @@ class SpanReader:
             if label == "O":
                 continue
             if len(prefix) != 1 or prefix not in SCHEMES[scheme].prefixes:
-                raise ValueError(f"label {label!r} is no chunk tag of scheme {scheme!r}")
+                raise ValueError(f"label {label!r} is no chunk label of scheme {scheme!r}")
             self.code[prefix, kind] = k
 
     def log_prob(self, lattice: Lattice, spans: list[list[Span]]) -> list[np.ndarray]:

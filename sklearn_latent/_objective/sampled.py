@@ -41,10 +41,6 @@ class SampledObjective:
         self.total_weight = float(weight.sum())
         self._position = np.zeros(X.n_features, dtype=np.int64)
 
-    def prior(self, theta: np.ndarray) -> float:
-        """The prior's part of the objective."""
-        return 0.0 if np.isinf(self.objective.sigma) else 0.5 * float(theta @ theta) / self.objective.sigma**2
-
     @property
     def precision(self) -> float:
         """Derivative of the prior over the weight it belongs to, ``1 / sigma ** 2``."""
@@ -74,9 +70,7 @@ class SampledObjective:
             Derivative of the loss in these weights.
         """
         part = self.X[samples]
-        starts = self.X.offsets[samples]
-        rows = np.arange(part.n_tokens) + np.repeat(starts - part.offsets[:-1], part.lengths)
-        codes, weight = np.ascontiguousarray(self.codes[rows]), self.weight[samples]
+        codes, weight = self.codes[self.X._rows_of(samples)], self.weight[samples]
         objective, index, values = self._local(part)
         chunk = Chunk(Design(values), codes, part.offsets, weight)
         local = theta[index]

@@ -287,6 +287,14 @@ class SequenceMatrix:
             return csr_rows(self._values, first, last)
         return self._values[first:last]
 
+    def _rows_of(self, indices: np.ndarray) -> np.ndarray:
+        """Numbers of the rows of some sequences, in the order given, int of shape (n_tokens of these,)."""
+        lengths = self._lengths[indices]
+        ends = np.cumsum(lengths)
+        return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
+            self._offsets[indices] - (ends - lengths), lengths
+        )
+
     def _run(self, start: int, stop: int) -> SequenceMatrix:
         rows = self._rows(int(self._offsets[start]), int(self._offsets[stop]))
         return self._like(rows, self._lengths[start:stop])
@@ -294,12 +302,7 @@ class SequenceMatrix:
     def _take(self, indices: np.ndarray) -> SequenceMatrix:
         if len(indices) and np.array_equal(indices, np.arange(indices[0], indices[0] + len(indices))):
             return self._run(int(indices[0]), int(indices[0]) + len(indices))
-        lengths = self._lengths[indices]
-        ends = np.cumsum(lengths)
-        rows = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
-            self._offsets[indices] - (ends - lengths), lengths
-        )
-        return self._like(self._values[rows], lengths)
+        return self._like(self._values[self._rows_of(indices)], self._lengths[indices])
 
     def _like(self, values, lengths) -> SequenceMatrix:
         return SequenceMatrix(values, lengths, feature_names=self._names, edge_only=self._edge_only)

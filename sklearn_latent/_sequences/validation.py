@@ -145,9 +145,18 @@ def as_features(X: Any, lengths: list[int], vectorizer: Any) -> SequenceMatrix:
     who = type(vectorizer).__name__
     corpus = as_corpus(X)
     if not isinstance(corpus, SequenceMatrix):
-        raise TypeError(f"{who} must turn tokens into a SequenceMatrix or a list of (T, n_features) arrays")
-    if corpus.lengths.tolist() != lengths:
-        raise ValueError(f"{who} must keep the number of tokens of every sequence")
+        raise TypeError(
+            f"{who} must turn tokens into a SequenceMatrix or a list of (T, n_features) arrays, but gave a "
+            f"{type(X).__name__} without a matrix"
+        )
+    made = corpus.lengths.tolist()
+    if len(made) != len(lengths):
+        raise ValueError(f"{who} must keep the number of sequences: it made {len(made)} of {len(lengths)}")
+    if made != lengths:
+        i = next(i for i, (a, b) in enumerate(zip(made, lengths, strict=True)) if a != b)
+        raise ValueError(
+            f"{who} must keep the number of tokens of every sequence: it made {made[i]} of the {lengths[i]} of X[{i}]"
+        )
     return corpus
 
 
@@ -351,8 +360,8 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
         return np.ones(n)
     try:
         weight = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("sample_weight must be numbers, one a sequence") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must be numbers, one a sequence ({error})") from None
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.shape != (n,):

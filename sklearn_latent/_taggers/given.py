@@ -113,9 +113,14 @@ def _state_owners(state_labels, n_classes: int, n_states: int) -> np.ndarray:
         return np.repeat(np.arange(n_classes), n_states // n_classes)
     owner = np.asarray(state_labels)
     if owner.shape != (n_states,) or owner.dtype.kind not in "iu":
-        raise ValueError(f"state_labels must be {n_states} integers, one a state")
+        raise ValueError(
+            f"state_labels must be {n_states} integers, one a state; got shape {owner.shape}, dtype {owner.dtype}"
+        )
     if not np.array_equal(np.unique(owner), np.arange(n_classes)):
-        raise ValueError(f"state_labels must give each of the {n_classes} classes at least one state")
+        raise ValueError(
+            f"state_labels must give each of the {n_classes} classes at least one state, and nothing else; they hold "
+            f"{np.unique(owner).tolist()}"
+        )
     return owner
 
 

@@ -14,10 +14,8 @@ from .._decoding import (
     DECODERS,
     ApproximateLDIDecoder,
     BayesRiskDecoder,
-    BestPathDecoder,
     Decoder,
     ExactLDIDecoder,
-    MarginalDecoder,
 )
 from ..metrics._chunks import SCHEMES as CHUNK_SCHEMES
 
@@ -62,7 +60,7 @@ def make_decoder(options: dict[str, Any], labels: list, scheme: str | None) -> D
         return ApproximateLDIDecoder(n_paths, float(options["alpha"]), max_search)
     if kind is BayesRiskDecoder:
         return BayesRiskDecoder(n_paths, options["mbr_metric"], max_search, labels=labels, scheme=scheme)
-    return {BestPathDecoder: BestPathDecoder, MarginalDecoder: MarginalDecoder}[kind]()
+    return kind()
 
 
 def check_scheme(scheme: Any) -> str:
@@ -197,27 +195,22 @@ def allowed_moves(
     return moves, start if names_start else None, end if names_end else None
 
 
-#: For each scheme: prefixes that begin a chunk, those inside one, those that end one (begin and end may coincide).
-_PREFIXES = {
-    "iob1": ("B", "I"),
-    "iob2": ("B", "I"),
-    "iobes": ("B", "I", "E", "S"),
-    "bilou": ("B", "I", "L", "U"),
-}
-
-
 def _scheme_moves(scheme: str, classes: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    tags = []
+    prefixes = set(CHUNK_SCHEMES[scheme].prefixes)
+    parts = []
     for label in classes:
         prefix, _, kind = label.partition("-") if isinstance(label, str) else ("", "", "")
-        if label != "O" and (prefix not in _PREFIXES[scheme]):
-            raise ValueError(f"constraints={scheme!r}, but the label {label!r} is not a tag of that scheme")
-        tags.append((prefix, kind))
+        if label != "O" and prefix not in prefixes:
+            raise ValueError(
+                f"constraints={scheme!r}, but the label {label!r} is not one of that scheme: expected 'O' or a prefix "
+                f"({', '.join(CHUNK_SCHEMES[scheme].prefixes)}) and a type, such as 'B-NP'"
+            )
+        parts.append((prefix, kind))
     follows = _FOLLOWS[scheme]
-    moves = np.array([[follows(a, b) for b in tags] for a in tags], dtype=bool).reshape(len(tags), len(tags))
+    moves = np.array([[follows(a, b) for b in parts] for a in parts], dtype=bool).reshape(len(parts), len(parts))
     outside = ("O", "")
-    start = np.array([follows(outside, b) for b in tags], dtype=bool)
-    end = np.array([follows(a, outside) for a in tags], dtype=bool)
+    start = np.array([follows(outside, b) for b in parts], dtype=bool)
+    end = np.array([follows(a, outside) for a in parts], dtype=bool)
     return moves, start, end
 
 

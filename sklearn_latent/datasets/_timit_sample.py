@@ -154,7 +154,11 @@ def _check(path, arrays) -> None:
     ):
         array = arrays[name]
         if array.ndim != 1 or array.dtype.kind not in kind or (shape is not None and array.shape != shape):
-            raise ValueError(f"{path}: {name} has dtype {array.dtype} and shape {array.shape}, which it should not")
+            what = "str" if kind == "U" else "integers"
+            raise ValueError(
+                f"{path}: {name} must be {what} of {'one dimension' if shape is None else f'shape {shape}'}, got dtype "
+                f"{array.dtype} and shape {array.shape}"
+            )
     if arrays["audio"].dtype != np.int16:
         raise ValueError(f"{path}: audio must be int16, got {arrays['audio'].dtype}")
     for name in arrays["utt"].tolist():

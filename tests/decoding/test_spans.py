@@ -105,7 +105,7 @@ def test_bad_spans_are_named():
         model.predict_spans(X, [[], None])
     with pytest.raises(ValueError, match="scheme must be one of"):
         model.predict_spans(X, scheme="conll")
-    with pytest.raises(ValueError, match="'B-P' is no chunk tag of scheme 'ioe2'"):
+    with pytest.raises(ValueError, match="'B-P' is no chunk label of scheme 'ioe2'"):
         model.predict_spans(X, scheme="ioe2")
     pos = tagger(rng, ["NOUN", "VERB"], 1, edges=False)
     with pytest.raises(ValueError, match="'NOUN'"):
