@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._sequences.matrix import csr_rows
 from . import _linear_kernels
+
+if TYPE_CHECKING:
+    from .split import Split
 
 __all__ = ["Design"]
 
@@ -28,6 +32,7 @@ class Design:
         self.sparse = sp.issparse(matrix)
         self.shape = matrix.shape
         self._matrix = matrix
+        self._halves: tuple[Split, Design, Design] | None = None
         if self.sparse:
             index = np.result_type(matrix.indptr.dtype, matrix.indices.dtype)
             index = np.int32 if index == np.int32 else np.int64
@@ -42,7 +47,7 @@ class Design:
             part = csr_rows(self._matrix, first, last)
             if len(self.values) == 0:
                 out = Design.__new__(Design)
-                out.sparse, out.shape, out._matrix = True, part.shape, part
+                out.sparse, out.shape, out._matrix, out._halves = True, part.shape, part, None
                 out.row_ptr = part.indptr.astype(self.row_ptr.dtype, copy=False)
                 out.feature = part.indices.astype(self.row_ptr.dtype, copy=False)
                 out.values = _ONES
@@ -57,6 +62,24 @@ class Design:
     def dense_columns(self, first: int, last: int) -> np.ndarray:
         """A range of columns as float64; only for dense designs."""
         return self._matrix[:, first:last].astype(np.float64, copy=False)
+
+    def split(self, split: Split) -> tuple[Design, Design]:
+        """Occurrences of the features that have rows in `split`, numbered by row, and of the others; made once."""
+        if self._halves is None or self._halves[0] is not split:
+            row = split.row[self.feature]
+            chosen = row >= 0
+            token = np.repeat(np.arange(self.shape[0]), np.diff(self.row_ptr))
+            halves = []
+            for kept, columns, width in ((chosen, row, split.rows.n_features), (~chosen, self.feature, self.shape[1])):
+                part = Design.__new__(Design)
+                part.sparse, part.shape, part._matrix, part._halves = True, (self.shape[0], width), None, None
+                counts = np.bincount(token[kept], minlength=self.shape[0])
+                part.row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(self.row_ptr.dtype)
+                part.feature = columns[kept].astype(self.feature.dtype, copy=False)
+                part.values = self.values[kept] if len(self.values) else _ONES
+                halves.append(part)
+            self._halves = (split, *halves)
+        return self._halves[1:]
 
     @cached_property
     def transposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

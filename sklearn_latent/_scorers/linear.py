@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _linear_kernels
 from .design import Design
+from .split import split_of
 from .support import Pattern, Support
 
 if TYPE_CHECKING:
@@ -31,12 +32,15 @@ class LinearScorer:
     support : Support
     sparse : bool
         Whether the designs are sparse (kernels) or dense (BLAS).
+    split : bool, default=False
+        Whether designs are multiplied in two halves (see `Split`): worth it for designs that are multiplied often.
     """
 
-    def __init__(self, topology: Topology, support: Support, *, sparse: bool):
+    def __init__(self, topology: Topology, support: Support, *, sparse: bool, split: bool = False):
         self.topology = topology
         self.support = support
         self.sparse = sparse
+        self.split = split_of(support.state) if split and sparse else None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each parameter array, in packing order."""
@@ -54,6 +58,8 @@ class LinearScorer:
         if top.arc_allowed is not None:
             arc[0, ~top.arc_allowed] = -np.inf
         prepared = {"arc": arc, "coef": self._weights(s.state, params["coef"])}
+        if self.split is not None:
+            prepared["rows"] = self.split.matrix(params["coef"])
         if s.edge is not None:
             prepared["edge"] = self._weights(s.edge, params["edge"])
         for name, states, allowed in (("start", s.start, s.start_allowed), ("end", s.end, s.end_allowed)):
@@ -68,7 +74,12 @@ class LinearScorer:
         self, prepared: dict[str, np.ndarray], design: Design, offsets: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Node scores and arc scores of a block of sequences (see `Scorer`)."""
-        node = self._product(self.support.state, prepared["coef"], design, None)
+        if self.split is None:
+            node = self._product(self.support.state, prepared["coef"], design, None)
+        else:
+            rows, others = design.split(self.split)
+            node = self._product(self.split.rows, prepared["rows"], rows, None)
+            self._add_sparse(self.support.state, prepared["coef"], others, node)
         full = np.diff(offsets) > 0
         node[offsets[:-1][full]] += prepared["start"]
         node[offsets[1:][full] - 1] += prepared["end"]
@@ -84,6 +95,8 @@ class LinearScorer:
                 buffers[name] = grad[name].reshape(pattern.n_features, pattern.n_columns)
             elif not self.sparse:
                 buffers[name] = np.zeros((pattern.n_features, pattern.n_columns))
+        if self.split is not None:
+            buffers["rows"] = np.zeros((self.split.rows.n_features, self.split.rows.n_columns))
         return buffers
 
     def add_gradient(
@@ -97,7 +110,12 @@ class LinearScorer:
     ) -> None:
         """Add the derivatives of a chunk; `arc_delta` is (1, n_arcs), or (n_tokens, n_arcs) with edge features."""
         s = self.support
-        self._add_products(s.state, buffers["coef"], design, node_delta, tasks)
+        if self.split is None:
+            self._add_products(s.state, buffers["coef"], design, node_delta, tasks)
+        else:
+            rows, others = design.split(self.split)
+            self._add_products(self.split.rows, buffers["rows"], rows, node_delta, tasks)
+            self._add_products(s.state, buffers["coef"], others, node_delta, tasks)
         if s.edge is not None:
             self._add_products(s.edge, buffers["edge"], design, arc_delta, tasks)
         buffers["transition"] += arc_delta.sum(axis=0)[s.transition]
@@ -106,7 +124,9 @@ class LinearScorer:
         buffers["end"] += node_delta[offsets[1:][full] - 1].sum(axis=0)[s.end]
 
     def finish_gradient(self, buffers: dict[str, np.ndarray], grad: dict[str, np.ndarray]) -> None:
-        """Read the support's entries out of the matrices of a dense design."""
+        """Read the support's entries out of the matrices of a dense design, or out of the rows of a split."""
+        if self.split is not None:
+            self.split.add_to(grad["coef"], buffers["rows"])
         for name, pattern in self._patterns():
             if not pattern.full and not self.sparse:
                 grad[name] += pattern.from_matrix(buffers[name])
@@ -127,12 +147,17 @@ class LinearScorer:
                 out += base
             return out
         out = np.zeros(shape) if base is None else np.repeat(base, shape[0], axis=0)
+        self._add_sparse(pattern, weight, design, out)
+        return out
+
+    @staticmethod
+    def _add_sparse(pattern: Pattern, weight: np.ndarray, design: Design, out: np.ndarray) -> None:
+        """Add ``X @ W`` over the pattern, for a sparse design."""
         sparse = (design.row_ptr, design.feature, design.values)
         if pattern.full:
             _linear_kernels.add_scores(*sparse, weight, out)
         else:
             _linear_kernels.add_pattern_scores(*sparse, pattern.ptr, pattern.column, weight, out)
-        return out
 
     def _add_products(
         self, pattern: Pattern, out: np.ndarray, design: Design, delta: np.ndarray, tasks: Callable

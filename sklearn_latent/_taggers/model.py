@@ -38,9 +38,9 @@ class LinearChainModel:
     params: dict[str, np.ndarray]
     edge_features: np.ndarray
 
-    def scorer(self, sparse: bool) -> LinearScorer:
-        """The scorer that reads `params`, for sparse or dense designs."""
-        return LinearScorer(self.topology, self.support, sparse=sparse)
+    def scorer(self, sparse: bool, *, split: bool = False) -> LinearScorer:
+        """The scorer that reads `params`, for sparse or dense designs; `split`: see `LinearScorer`."""
+        return LinearScorer(self.topology, self.support, sparse=sparse, split=split)
 
     def coef(self) -> np.ndarray:
         """(n_features, n_states), zero where the support has no weight."""

@@ -96,7 +96,8 @@ def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, 
         none = np.empty(0, dtype=np.int64)
         support = replace(support, start=none, end=none)
     model = LinearChainModel(topology, support, {}, edges)
-    objective = ChainObjective(topology, model.scorer(Design(matrix.values[:0]).sparse), prior_scale(tagger.sigma))
+    scorer = model.scorer(Design(matrix.values[:0]).sparse, split=tagger.solver == "lbfgs")
+    objective = ChainObjective(topology, scorer, prior_scale(tagger.sigma))
     check_size(objective.packing.size, S)
     if tagger.constraints is not None:
         with one_blas_thread(), Workers(tagger.n_jobs) as workers:
