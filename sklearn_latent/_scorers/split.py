@@ -2,8 +2,8 @@
 """`Split`: the few features that were seen with many labels as full rows, the many others as a pattern.
 
 In text most occurrences belong to some thousand features seen with many labels: their rows fit in the cache, and
-adding a row is a few wide instructions, where a pattern takes one step a weight. Most of the features are rare ones seen
-with one label or two: rows of theirs would be mostly zeros and fill the memory. Training splits its designs once and
+adding a row is a few wide instructions, where a pattern takes one step a weight. Most features are rare ones seen with
+one label or two: rows of theirs would be mostly zeros and fill the memory. Training splits its designs once and
 multiplies both halves; one number a weight stays one parameter.
 """
 

@@ -436,7 +436,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         if None in given:
             raise ValueError(f"classes[{given.index(None)}] is None, which stands for an unknown label")
         if len(codec.classes) != len(given):
-            raise ValueError("classes must be distinct")
+            again = next(k for k, label in enumerate(given) if label in given[:k])
+            raise ValueError(f"classes must be distinct, but classes[{again}] is {given[again]!r} again")
         states = given_states(given, codec, coef, state_labels)
         if "n_latent" not in params:
             params["n_latent"] = states.n_latent(codec.classes.tolist())
