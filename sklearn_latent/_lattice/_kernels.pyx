@@ -32,13 +32,28 @@ cdef double TINY = 1e-290
 
 cdef struct Topology:
     Py_ssize_t n_states
-    Py_ssize_t n_arcs
     bint dense
     const int32_t *arc_target   # (n_arcs,)
     const int64_t *arc_ptr      # (n_states + 1,)
     const int32_t *state_label  # (n_states,)
     const int32_t *label_ptr    # (n_labels + 1,)
     const int32_t *label_state  # (n_states,) states grouped by label
+
+
+cdef Topology topology_of(
+    Py_ssize_t n_states, bint dense, const int32_t[::1] arc_target, const int64_t[::1] arc_ptr,
+    const int32_t[::1] state_label, const int32_t[::1] label_ptr, const int32_t[::1] label_state,
+) noexcept nogil:
+    """Pointers into the arrays of a topology of at least one state."""
+    cdef Topology topology
+    topology.n_states = n_states
+    topology.dense = dense
+    topology.arc_target = &arc_target[0] if arc_target.shape[0] else NULL
+    topology.arc_ptr = &arc_ptr[0]
+    topology.state_label = &state_label[0]
+    topology.label_ptr = &label_ptr[0]
+    topology.label_state = &label_state[0]
+    return topology
 
 
 cdef struct Scores:
@@ -321,14 +336,7 @@ def accumulate_fast(
             log_sum[i] = 0.0
             certified[i] = 1
         return
-    topology.n_states = S
-    topology.n_arcs = n_arcs
-    topology.dense = dense
-    topology.arc_target = &arc_target[0] if n_arcs else NULL
-    topology.arc_ptr = &arc_ptr[0]
-    topology.state_label = &state_label[0]
-    topology.label_ptr = &label_ptr[0]
-    topology.label_state = &label_state[0]
+    topology = topology_of(S, dense, arc_target, arc_ptr, state_label, label_ptr, label_state)
     stride = n_arcs if arc_factor.shape[0] > 1 else 0
     alpha = &work[0, 0]
     mass = &work[1, 0]
@@ -553,14 +561,7 @@ def accumulate_exact(
     cdef double *beta
     if S == 0 or node.shape[0] == 0:
         return
-    topology.n_states = S
-    topology.n_arcs = n_arcs
-    topology.dense = False
-    topology.arc_target = &arc_target[0] if n_arcs else NULL
-    topology.arc_ptr = &arc_ptr[0]
-    topology.state_label = &state_label[0]
-    topology.label_ptr = &label_ptr[0]
-    topology.label_state = &label_state[0]
+    topology = topology_of(S, False, arc_target, arc_ptr, state_label, label_ptr, label_state)
     stride = n_arcs if arc.shape[0] > 1 else 0
     alpha = &work[0, 0]
     with nogil:
@@ -604,14 +605,7 @@ def exact_messages(
     cdef Py_ssize_t i, first, n_tokens, S = node.shape[1], stride, n_arcs = arc.shape[1]
     if S == 0 or node.shape[0] == 0:
         return
-    topology.n_states = S
-    topology.n_arcs = n_arcs
-    topology.dense = False
-    topology.arc_target = &arc_target[0] if n_arcs else NULL
-    topology.arc_ptr = &arc_ptr[0]
-    topology.state_label = &state_label[0]
-    topology.label_ptr = &label_ptr[0]
-    topology.label_state = &label_state[0]
+    topology = topology_of(S, False, arc_target, arc_ptr, state_label, label_ptr, label_state)
     stride = n_arcs if arc.shape[0] > 1 else 0
     scores.arc_stride = stride
     scores.clamp = NULL
@@ -699,7 +693,7 @@ def best_paths(
                     break
                 row = (&arc[first + t, 0] if stride else &arc[0, 0]) if n_arcs else NULL
                 state = source_of(&work[t - 1, 0], row, &arc_target[0], &arc_ptr[0], dense, S, state,
-                                  work[t, state] , node[first + t, state])
+                                  work[t, state], node[first + t, state])
 
 
 cdef int32_t source_of(const double *last, const double *row, const int32_t *arc_target, const int64_t *arc_ptr,
