@@ -32,7 +32,6 @@ cdef double TINY = 1e-290
 
 cdef struct Topology:
     Py_ssize_t n_states
-    Py_ssize_t n_arcs
     bint dense
     const int32_t *arc_target   # (n_arcs,)
     const int64_t *arc_ptr      # (n_states + 1,)
@@ -41,21 +40,13 @@ cdef struct Topology:
     const int32_t *label_state  # (n_states,) states grouped by label
 
 
-cdef struct Scores:
-    # One sequence's rows: scores in the exact walk, factors in the fast one.
-    const double *node          # (T, n_states)
-    const double *arc           # (1 | T, n_arcs)
-    Py_ssize_t arc_stride       # 0: one row for all tokens, else n_arcs
-    const int32_t *clamp        # (T,) label id, -1 = every state, below -1 = no state; NULL = every state everywhere
-
-
-cdef Topology topology_of(Py_ssize_t n_states, bint dense, const int32_t[::1] arc_target, const int64_t[::1] arc_ptr,
-                          const int32_t[::1] state_label, const int32_t[::1] label_ptr,
-                          const int32_t[::1] label_state) noexcept:
-    """The arrays of a topology with at least one state; the exact walk reads arcs as a list, dense or not."""
+cdef Topology topology_of(
+    Py_ssize_t n_states, bint dense, const int32_t[::1] arc_target, const int64_t[::1] arc_ptr,
+    const int32_t[::1] state_label, const int32_t[::1] label_ptr, const int32_t[::1] label_state,
+) noexcept nogil:
+    """Pointers into the arrays of a topology of at least one state."""
     cdef Topology topology
     topology.n_states = n_states
-    topology.n_arcs = arc_target.shape[0]
     topology.dense = dense
     topology.arc_target = &arc_target[0] if arc_target.shape[0] else NULL
     topology.arc_ptr = &arc_ptr[0]
@@ -63,6 +54,14 @@ cdef Topology topology_of(Py_ssize_t n_states, bint dense, const int32_t[::1] ar
     topology.label_ptr = &label_ptr[0]
     topology.label_state = &label_state[0]
     return topology
+
+
+cdef struct Scores:
+    # One sequence's rows: scores in the exact walk, factors in the fast one.
+    const double *node          # (T, n_states)
+    const double *arc           # (1 | T, n_arcs)
+    Py_ssize_t arc_stride       # 0: one row for all tokens, else n_arcs
+    const int32_t *clamp        # (T,) label id, -1 = every state, below -1 = no state; NULL = every state everywhere
 
 
 cdef inline Py_ssize_t active(const Topology *topology, const Scores *scores, Py_ssize_t t,
@@ -702,7 +701,7 @@ def best_paths(
                     break
                 row = (&arc[first + t, 0] if stride else &arc[0, 0]) if n_arcs else NULL
                 state = source_of(&work[t - 1, 0], row, &arc_target[0], &arc_ptr[0], dense, S, state,
-                                  work[t, state] , node[first + t, state])
+                                  work[t, state], node[first + t, state])
 
 
 cdef int32_t source_of(const double *last, const double *row, const int32_t *arc_target, const int64_t *arc_ptr,

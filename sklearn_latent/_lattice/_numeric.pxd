@@ -5,7 +5,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.math cimport INFINITY, NAN, exp, log
 
 cdef extern from "_vector.h" nogil:
-    double exp_nonpositive "sl_exp_nonpositive" (double x) noexcept
     void row_factors_c "sl_row_factors" (const double *score, double *factor, double *shift, double *low,
                                          Py_ssize_t n_rows, Py_ssize_t n_columns) noexcept
     void vector_matrix "sl_vector_matrix" (const double *a, const double *M, double *out, Py_ssize_t n) noexcept

@@ -82,7 +82,7 @@ class Report:
         return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
     def line(self, text: str) -> None:
-        """Print a line of progress; the package prints nowhere else."""
+        """Print a line of progress; but for the command, the package prints nowhere else."""
         if self.verbose:
             print(text, flush=True)
 

@@ -140,13 +140,13 @@ class LinearScorer:
 
     def _product(self, pattern: Pattern, weight: np.ndarray, design: Design, base: np.ndarray | None) -> np.ndarray:
         """``X @ W`` over the pattern, added to the row `base`."""
-        shape = (design.shape[0], pattern.n_columns)
         if not self.sparse:
             out = design.dense_rows() @ weight
             if base is not None:
                 out += base
             return out
-        out = np.zeros(shape) if base is None else np.repeat(base, shape[0], axis=0)
+        n_tokens = design.shape[0]
+        out = np.zeros((n_tokens, pattern.n_columns)) if base is None else np.repeat(base, n_tokens, axis=0)
         self._add_sparse(pattern, weight, design, out)
         return out
 

@@ -94,7 +94,7 @@ class Support:
     end_allowed: np.ndarray | None = None
 
 
-def _states_of_pairs(topology: Topology, labels: np.ndarray) -> np.ndarray:
+def _states_of_labels(topology: Topology, labels: np.ndarray) -> np.ndarray:
     """The states of each label listed, one after the other."""
     return _spread(topology.label_ptr[labels], np.diff(topology.label_ptr)[labels], topology.label_state)
 
@@ -111,7 +111,7 @@ def _pattern_of_labels(n_features: int, topology: Topology, feature: np.ndarray,
     n_latent = np.diff(topology.label_ptr)
     counts = np.bincount(feature, weights=n_latent[label], minlength=n_features).astype(np.int64)
     ptr = np.concatenate([[0], np.cumsum(counts)])
-    return Pattern(n_features, topology.n_states, ptr, _states_of_pairs(topology, label).astype(np.int32))
+    return Pattern(n_features, topology.n_states, ptr, _states_of_labels(topology, label).astype(np.int32))
 
 
 def _arcs_by_label_pair(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
@@ -134,16 +134,15 @@ def _seen_pairs(parts: Iterable, n_features: int, n_columns: int) -> tuple[np.nd
             _linear_kernels.mark_seen(*sparse, ptr, column, table)
         cells = np.flatnonzero(table)
     else:
-        found = [np.empty(0, dtype=np.int64)]
+        cells = np.empty(0, dtype=np.int64)
         for design, ptr, column in parts:
             row_ptr, feature, values = _sparse_view(design)
             token = np.repeat(np.arange(len(row_ptr) - 1), np.diff(row_ptr))
             if len(values):
                 token, feature = token[values != 0], feature[values != 0]
             counts = np.diff(ptr)[token]
-            cells = np.repeat(feature.astype(np.int64), counts) * n_columns + _spread(ptr[token], counts, column)
-            found = [np.unique(np.concatenate([*found, cells]))]
-        cells = np.unique(found[0])
+            more = np.repeat(feature.astype(np.int64), counts) * n_columns + _spread(ptr[token], counts, column)
+            cells = np.unique(np.concatenate([cells, more]))
     feature = cells // n_columns
     return feature, cells - feature * n_columns
 

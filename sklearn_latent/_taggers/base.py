@@ -91,7 +91,7 @@ class SequenceTaggerMixin:
         }
         fixed = options.pop("fixed", None)
         for name in options:
-            if name not in known or name == "decoder":
+            if name not in known:
                 allowed = sorted([*(set(known) - {"decoder"}), "fixed"])
                 raise TypeError(f"decode has no option {name!r}; its options are {', '.join(allowed)}")
         known |= options
@@ -226,7 +226,7 @@ class SequenceTaggerMixin:
         Raises
         ------
         ValueError
-            If a label of the model is no chunk tag of the scheme, or a span is not inside its sequence.
+            If a label of the model is no chunk label of the scheme, or a span is not inside its sequence.
         """
         check_is_fitted(self)
         reader = SpanReader(self.classes_.tolist(), check_scheme(scheme))

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from .._compat import HasMethods, Interval, Options, StrOptions, _fit_context
 from .._lattice import Topology
 from .._objective import Packing
-from .._optim.stochastic import STEPPERS
+from .._optim import STEPPERS
 from .._sequences import LabelCodec, SequenceMatrix
 from .._sequences.labels import UNKNOWN, flatten_labels
 from .._sequences.stream import TokenStream
@@ -25,13 +25,8 @@ from ..exceptions import ConvergenceWarning
 from .base import SequenceTaggerMixin
 from .given import given_model, given_states
 from .model import LinearChainModel
-from .options import (
-    DECODE_CONSTRAINTS,
-    SCHEMES,
-    class_weights,
-    latent_counts,
-)
-from .training import Earlier, TrainingSet, build, make_stepper, run_pass, train
+from .options import DECODE_CONSTRAINTS, SCHEMES, class_weights, latent_counts
+from .training import Earlier, TrainingSet, build, make_stepper, random_start, run_pass, train
 
 __all__ = ["LatentCRFTagger"]
 
@@ -118,7 +113,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads; the result is the same bits for any number.
     random_state : int, RandomState or None, default=None
-        Draws the start.
+        Draws the start, the sequences that `early_stopping` holds out, and the order in which a stochastic solver takes
+        them.
     verbose : int, default=0
         1 prints about twenty lines of progress, 2 every iteration.
 
@@ -365,15 +361,13 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
             corpus, vectorizer = self._vectorize(raw, weight, lengths)
             check_finite(corpus)
         else:
-            codec, corpus, vectorizer = (
-                self._codec(),
-                self._check_X(raw),
-                None,
-            )
-            if classes is not None and LabelCodec.from_labels([_plain_labels(classes)]).classes.tolist() != list(
-                codec.classes.tolist()
-            ):
-                raise ValueError(f"classes differ from those of the first call, {codec.classes.tolist()}")
+            codec, corpus, vectorizer = self._codec(), self._check_X(raw), None
+            if classes is not None:
+                given = LabelCodec.from_labels([_plain_labels(classes)]).classes.tolist()
+                if given != codec.classes.tolist():
+                    raise ValueError(
+                        f"classes are {given}, which differ from those of the first call, {codec.classes.tolist()}"
+                    )
         codec.check(labels)
         kept = np.flatnonzero((weight > 0) & (corpus.lengths > 0))
         matrix = corpus[kept]
@@ -436,8 +430,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         if None in given:
             raise ValueError(f"classes[{given.index(None)}] is None, which stands for an unknown label")
         if len(codec.classes) != len(given):
-            again = next(k for k, label in enumerate(given) if label in given[:k])
-            raise ValueError(f"classes must be distinct, but classes[{again}] is {given[again]!r} again")
+            k = next(k for k, label in enumerate(given) if label in given[:k])
+            raise ValueError(f"classes must be distinct, but classes[{k}] is {given[k]!r} again")
         states = given_states(given, codec, coef, state_labels)
         if "n_latent" not in params:
             params["n_latent"] = states.n_latent(codec.classes.tolist())
@@ -563,12 +557,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
 
     def _begin_passes(self, data: TrainingSet) -> None:
         """The untrained model of the first `partial_fit`."""
-        rng = check_random_state(self.random_state)
         model, objective, _ = build(self, data)
-        if model.topology.one_state_a_label:
-            x = np.zeros(objective.packing.size)
-        else:
-            x = rng.uniform(-self.init_scale, self.init_scale, objective.packing.size)
+        x = random_start(self, model, objective, check_random_state(self.random_state))
         model.params = {name: value.copy() for name, value in objective.packing.views(x).items()}
         self._set_model(model)
         self.n_iter_, self.loss_curve_, self.objective_, self.converged_ = 0, [], float("nan"), False

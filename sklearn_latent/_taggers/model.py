@@ -13,7 +13,7 @@ from .._lattice import Topology
 from .._scorers import LinearScorer, Pattern, Support
 from ..exceptions import ModelTooLargeError
 
-__all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights"]
+__all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "transfer"]
 
 #: Weight-length vectors alive while L-BFGS runs: twice the history, and the current points and gradients.
 _TRAINING_VECTORS = 20
@@ -65,8 +65,7 @@ class LinearChainModel:
         pattern = self.support.edge
         if pattern is None:
             return sp.csr_array((n, S * S))
-        arc = pattern.column
-        column = self.topology.arc_source[arc].astype(np.int64) * S + self.topology.arc_target[arc]
+        column = _arc_keys(self.topology)[pattern.column]
         ptr = np.concatenate([pattern.ptr[self.edge_features], pattern.ptr[-1:]])
         return sp.csr_array((self.params["edge"].copy(), column, ptr), shape=(n, S * S))
 
@@ -77,7 +76,7 @@ def edge_pattern(edge_coef: sp.csr_array, features: np.ndarray, n_features: int,
     rows = np.repeat(np.arange(edge_coef.shape[0]), np.diff(edge_coef.indptr))
     source, target = np.divmod(edge_coef.indices.astype(np.int64), S)
     arc_of = np.full(S * S, -1, dtype=np.int64)
-    arc_of[topology.arc_source.astype(np.int64) * S + topology.arc_target] = np.arange(topology.n_arcs)
+    arc_of[_arc_keys(topology)] = np.arange(topology.n_arcs)
     arc = arc_of[source * S + target]
     kept = arc >= 0
     counts = np.bincount(features[rows[kept]], minlength=n_features)
@@ -112,6 +111,7 @@ def transfer(old: LinearChainModel, columns: np.ndarray, new: LinearChainModel, 
 
 
 def _arc_keys(topology: Topology) -> np.ndarray:
+    """Place of each arc in a matrix [from, to], row by row."""
     return topology.arc_source.astype(np.int64) * topology.n_states + topology.arc_target
 
 

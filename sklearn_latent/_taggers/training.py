@@ -10,8 +10,7 @@ import numpy as np
 
 from .._lattice import latent_topology
 from .._objective import ChainObjective, Chunk, SampledObjective
-from .._optim import Report, Result, Watch, minimize_lbfgs
-from .._optim.stochastic import STEPPERS, Stepper, minimize_stochastic
+from .._optim import STEPPERS, Report, Result, Stepper, Watch, minimize_lbfgs, minimize_stochastic
 from .._scorers import Design
 from .._scorers.support import full_support, observed_support
 from .._sequences import SequenceMatrix
@@ -19,7 +18,7 @@ from .._threads import Workers, one_blas_thread
 from .model import LinearChainModel, check_size, fits, latent_weights, transfer
 from .options import allowed_moves, edge_feature_indices, latent_counts, prior_scale
 
-__all__ = ["Earlier", "TrainingSet", "build", "run_pass", "train"]
+__all__ = ["Earlier", "TrainingSet", "build", "make_stepper", "random_start", "run_pass", "train"]
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,8 @@ class TrainingSet:
 
     def part(self, chosen: np.ndarray) -> TrainingSet:
         """Some of the sequences, in the order given."""
-        X = self.X[chosen]
-        rows = np.arange(X.n_tokens) + np.repeat(self.X.offsets[chosen] - X.offsets[:-1], X.lengths)
-        return TrainingSet(X, self.codes[rows], self.weight[chosen], self.classes, self.numbers[chosen])
+        codes = self.codes[self.X._rows_of(chosen)]
+        return TrainingSet(self.X[chosen], codes, self.weight[chosen], self.classes, self.numbers[chosen])
 
     def weighted(self) -> TrainingSet:
         """The sequences of positive weight: class weights may have made some zero."""
@@ -222,13 +220,17 @@ def _solve(tagger, objective, data, chunks, start, rng, report, watch, workers) 
     return replace(result, x=answer, objective=fun(answer)[0])
 
 
-def _start(tagger, model: LinearChainModel, objective: ChainObjective, rng, earlier: Earlier | None) -> np.ndarray:
-    """Zeros for one state a label, else uniform; where there is an earlier model, its weights."""
+def random_start(tagger, model: LinearChainModel, objective: ChainObjective, rng: np.random.RandomState) -> np.ndarray:
+    """Zeros for one state a label, where there is one optimum, else uniform within `init_scale`."""
     n = objective.packing.size
     if model.topology.one_state_a_label:
-        start = np.zeros(n)
-    else:
-        start = rng.uniform(-tagger.init_scale, tagger.init_scale, n)
+        return np.zeros(n)
+    return rng.uniform(-tagger.init_scale, tagger.init_scale, n)
+
+
+def _start(tagger, model: LinearChainModel, objective: ChainObjective, rng, earlier: Earlier | None) -> np.ndarray:
+    """A random start, and where there is an earlier model, its weights."""
+    start = random_start(tagger, model, objective, rng)
     if earlier is not None:
         transfer(earlier.model, earlier.columns, model, objective.packing.views(start))
     return start

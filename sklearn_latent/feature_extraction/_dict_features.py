@@ -14,7 +14,7 @@ import numpy as np
 
 from ._corpus import place, shorten, token_sequences
 
-__all__ = ["DictFeatures", "DictNames", "Entries", "read_blocks", "read_corpus"]
+__all__ = ["DictFeatures", "DictNames", "Entries", "like_array", "read_blocks", "read_corpus"]
 
 FORM = "[[{'word': 'the', 'title': False}, {'word': 'man', 'title': False}], [{'word': 'He', 'title': True}]]"
 
@@ -111,10 +111,14 @@ class DictNames:
 
     def number(self, name: str) -> str:
         """How the number `name` is shown, apart from a column of an array that would look the same."""
-        base, bracket, index = name.rpartition("[")
-        if bracket and index.endswith("]") and index[:-1].isdecimal() and base in self.features.arrays:
-            return self.escaped(base) + "\\[" + self.escaped(index)
+        if like_array(name) and name.rpartition("[")[0] in self.features.arrays:
+            return self.bracket_escaped(name)
         return self.escaped(name)
+
+    def bracket_escaped(self, name: str) -> str:
+        """A name that looks like a column of an array, told apart from one by a backslash."""
+        base, _, index = name.rpartition("[")
+        return f"{self.escaped(base)}\\[{self.escaped(index)}"
 
     def __call__(self) -> np.ndarray:
         """Object array of str of shape (n_features,)."""
@@ -130,6 +134,12 @@ class DictNames:
                 if k >= 0:
                     out[k] = f"{self.escaped(name)}[{j}]"
         return out
+
+
+def like_array(name: str) -> bool:
+    """Whether the name of a number is one that a column of an array could have."""
+    _, bracket, index = name.rpartition("[")
+    return bool(bracket) and index.endswith("]") and index[:-1].isdecimal()
 
 
 @dataclass

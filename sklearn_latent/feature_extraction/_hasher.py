@@ -15,7 +15,7 @@ from .._sequences import SequenceMatrix
 from ._base import SequenceTransformer
 from ._corpus import check_dtype, check_separator, token_dicts
 from ._dict import stacked
-from ._dict_features import DictFeatures, DictNames, read_blocks
+from ._dict_features import DictFeatures, DictNames, like_array, read_blocks
 
 __all__ = ["SequenceFeatureHasher"]
 
@@ -189,17 +189,16 @@ class _HashNames:
 
 def _hashes(features: DictFeatures, separator: str) -> np.ndarray:
     """Signed 32-bit hash of each feature by its number, int64 of shape (n_features,)."""
-    escaped = DictNames(features, separator).escaped
+    names = DictNames(features, separator)
+    escaped = names.escaped
     out = np.empty(features.count(), dtype=np.int64)
     for name, values in features.strings.items():
         prefix = escaped(name) + separator
         for value, k in values.items():
             out[k] = _hash(prefix + value)
     for name, k in features.numbers.items():
-        base, bracket, index = name.rpartition("[")
         # Whatever arrays this corpus has: the text of a feature depends on nothing but the feature.
-        looks_like_array = bracket and index.endswith("]") and index[:-1].isdecimal()
-        out[k] = _hash(f"{escaped(base)}\\[{escaped(index)}" if looks_like_array else escaped(name))
+        out[k] = _hash(names.bracket_escaped(name) if like_array(name) else escaped(name))
     for name, columns in features.arrays.items():
         for j, k in enumerate(columns):
             out[k] = _hash(f"{escaped(name)}[{j}]")

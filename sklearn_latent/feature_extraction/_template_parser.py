@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = ["FIRST", "LAST", "PADDED", "PRESETS", "SKIP", "Item", "Template", "resolve_templates"]
@@ -208,19 +208,8 @@ def _with_distinct_prefixes(templates: list[Template]) -> list[Template]:
         if any(p.startswith(template.prefix) or template.prefix.startswith(p) for p in others):
             separators = ("|",) * max(len(template.items) - 1, 0)
             prefix = f"{template.text}=" if template.items else template.text
-            template = Template(
-                template.text, template.items, template.kind, prefix, separators, "", edge=template.edge
-            )
+            template = replace(template, prefix=prefix, separators=separators, suffix="")
         elif "" in template.separators:  # ab + c and a + bc are two features
-            separators = tuple(s or "|" for s in template.separators)
-            template = Template(
-                template.text,
-                template.items,
-                template.kind,
-                template.prefix,
-                separators,
-                template.suffix,
-                edge=template.edge,
-            )
+            template = replace(template, separators=tuple(s or "|" for s in template.separators))
         out.append(template)
     return out

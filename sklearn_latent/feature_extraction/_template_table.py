@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from . import _template_kernels as kernels
 from ._template_parser import Template
 
-__all__ = ["FeatureTable", "assemble"]
+__all__ = ["FeatureTable", "assemble", "pointers"]
 
 SMALLEST_TABLE = 1024
 
@@ -105,10 +105,10 @@ class FeatureTable:
         spare = [np.zeros(1, dtype=np.int32)]
         return cls(
             **layout,
-            column_ptr=_pointers(widths),
-            key_ptr=_pointers([len(k) for k in keys]),
+            column_ptr=pointers(widths),
+            key_ptr=pointers([len(k) for k in keys]),
             keys=np.concatenate(keys + spare),
-            slot_ptr=_pointers([len(s) for s in slots]),
+            slot_ptr=pointers([len(s) for s in slots]),
             slots=np.concatenate(slots + spare),
         ), local
 
@@ -121,7 +121,7 @@ class FeatureTable:
         of = {stream: k for k, stream in enumerate(streams)}
         items = [item for t in templates for item in t.items]
         return {
-            "item_ptr": _pointers([len(t.items) for t in templates]),
+            "item_ptr": pointers([len(t.items) for t in templates]),
             "rows": np.array([*(item.row for item in items), 0], dtype=np.int32),
             "streams": np.array([*(of[item.column, item.derived] for item in items), 0], dtype=np.int32),
             "kinds": np.array([t.kind for t in templates], dtype=np.uint8),
@@ -202,7 +202,8 @@ def _hash_table(keys, width, n):
     return slots
 
 
-def _pointers(sizes: Sequence[int]) -> np.ndarray:
+def pointers(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Where runs of these sizes begin and, last, their total: int64 of shape (n + 1,)."""
     out = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=out[1:])
     return out

@@ -16,7 +16,7 @@ from ._columns import ColumnCoder
 from ._corpus import check_dtype, token_dicts
 from ._template_names import FeatureNames
 from ._template_parser import resolve_templates
-from ._template_table import FeatureTable, assemble
+from ._template_table import FeatureTable, assemble, pointers
 
 __all__ = ["TemplateVectorizer"]
 
@@ -147,7 +147,7 @@ class TemplateVectorizer(SequenceTransformer, auto_wrap_output_keys=None):
         coder = ColumnCoder(columns, streams)
         lengths, ids = coder.learn(X)
         sizes = [len(coder.strings(k)) for k in range(len(streams))]
-        table, local = FeatureTable.learn(templates, streams, ids, _offsets(lengths), sizes, int(self.min_df))
+        table, local = FeatureTable.learn(templates, streams, ids, pointers(lengths), sizes, int(self.min_df))
         self.templates_, self.coder_, self.table_ = templates, coder, table
         return self._matrix(local, lengths, dtype)
 
@@ -166,7 +166,7 @@ class TemplateVectorizer(SequenceTransformer, auto_wrap_output_keys=None):
         """
         check_is_fitted(self)
         lengths, ids = self.coder_.code(X)
-        return self._matrix(self.table_.find(ids, _offsets(lengths)), lengths, check_dtype(self.dtype))
+        return self._matrix(self.table_.find(ids, pointers(lengths)), lengths, check_dtype(self.dtype))
 
     def inverse_transform(self, X):
         """The features of each token by name.
@@ -220,9 +220,3 @@ def _check_columns(columns) -> tuple[str, ...]:
     if not columns or not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
         raise InvalidParameterError(f"columns must be a list of different names, at least one, got {columns!r}")
     return tuple(columns)
-
-
-def _offsets(lengths: np.ndarray) -> np.ndarray:
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets

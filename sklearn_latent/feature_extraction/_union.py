@@ -271,7 +271,7 @@ class _Prefixed:
 
     def __call__(self) -> np.ndarray:
         names = given_names(self.names, self.n_features)
-        return np.array([f"{self.prefix}__{name}" for name in names.tolist()] or [], dtype=object)
+        return np.array([f"{self.prefix}__{name}" for name in names.tolist()], dtype=object)
 
 
 def _joined(names: list[str], blocks: list[SequenceMatrix]) -> SequenceMatrix:
