@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -61,6 +62,13 @@ def test_demo(capsys):
     assert err == ""
     for shown in ("368 sentences", "ldi_exact", "ldi_approx", "bhp", "bmp", "mbr", "Your sentence", "Zoë", "done in"):
         assert shown in out
+
+
+def test_terminal_that_lacks_letters():
+    code = "from sklearn_latent import cli; cli._demo = lambda args: cli._say(args.text) or 0; cli.main()"
+    call = [sys.executable, "-c", code, "demo", "--text", "Zoë"]
+    done = subprocess.run(call, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=True)
+    assert done.stdout.startswith(b"Zo?") and done.stderr == b""
 
 
 def test_reader_that_goes_away():

@@ -5,11 +5,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
-from . import _kernels
 from .topology import Topology
+
+try:
+    from . import _kernels
+except ImportError as error:
+    # Python looks into the current folder first, and a checkout has no kernels unless it was built in place.
+    raise ImportError(
+        f"the kernels of sklearn_latent are not built in {Path(__file__).parent.parent}; if the package is installed, "
+        "start Python in another folder than this checkout, or build the checkout too: pip install -e ."
+    ) from error
 
 __all__ = ["Factors", "Lattice", "SearchFactors"]
 

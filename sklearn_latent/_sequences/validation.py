@@ -70,7 +70,7 @@ def as_corpus(X: Any) -> SequenceMatrix | list[list]:
         )
     if isinstance(X, (str, bytes)):
         raise TypeError(
-            f"X is a string, but a list of sequences of tokens belongs here, such as [['the', 'cat']]; {X!r}"
+            f"X is a string, {X[:60]!r}, but a list of sequences of tokens belongs here, such as [['the', 'cat']]"
         )
     if isinstance(X, Mapping):
         raise TypeError(f"X is a single mapping; {_FORMS}, such as [[{{'word': 'the'}}, {{'word': 'cat'}}]]")

@@ -366,7 +366,7 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
                 given = LabelCodec.from_labels([_plain_labels(classes)]).classes.tolist()
                 if given != codec.classes.tolist():
                     raise ValueError(
-                        f"classes are {given}, which differ from those of the first call, {codec.classes.tolist()}"
+                        f"classes differ from those of the first call, {codec.classes.tolist()}; got {given}"
                     )
         codec.check(labels)
         kept = np.flatnonzero((weight > 0) & (corpus.lengths > 0))

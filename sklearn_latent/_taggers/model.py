@@ -161,6 +161,8 @@ def check_size(n_params: int, n_states: int) -> None:
     """
     if not fits(n_params, n_states):
         n_bytes, memory = _training_bytes(n_params, n_states), _memory()
+        # Where the states alone are too many, nothing else was counted yet: their transitions are the estimate.
+        n_params = n_params or n_states**2
         raise ModelTooLargeError(
             f"the model would have {n_params:,} parameters ({n_states:,} states) and training it takes about "
             f"{n_bytes:,} bytes ({n_bytes / 1e9:,.1f} GB), this machine has {memory / 1e9:,.1f} GB; "

@@ -678,7 +678,7 @@ def test_wrong_parameters(corpus, params, error):
 def test_a_model_too_large_is_refused_before_memory_is(params, n_features):
     indices = np.tile(np.arange(min(n_features, 2000)), 2)
     X = sp.csr_array((np.ones(len(indices)), indices, [0, len(indices) // 2, len(indices)]), shape=(2, n_features))
-    with pytest.raises(ModelTooLargeError, match=r"[\d,]+ parameters.*[\d,]+ bytes.*support='observed'.*n_latent"):
+    with pytest.raises(ModelTooLargeError, match=r" [1-9][\d,]* parameters.*[\d,]+ bytes.*support=.*n_latent"):
         LatentCRFTagger(**params).fit(SequenceMatrix(X, [2]), [["a", "b"]])
     assert issubclass(ModelTooLargeError, ValueError)
 
