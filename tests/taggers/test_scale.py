@@ -94,3 +94,18 @@ def test_memory_of_prediction_is_linear_in_the_longest_sequence():
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] - peaks[0] < 140_000 * 100  # bytes a token: labels, codes and their lists
+
+
+@pytest.mark.parametrize("n_latent", [1, 2])
+def test_ten_million_features(n_latent):
+    """Observed weights follow what occurs, so that a hashed space may be as wide as it likes."""
+    rng = np.random.default_rng(0)
+    n_features, n_tokens = 10**7, 4000
+    indices = rng.integers(0, n_features, size=n_tokens * 10)
+    values = sp.csr_array((np.ones(len(indices)), indices, np.arange(0, len(indices) + 1, 10)), (n_tokens, n_features))
+    X = SequenceMatrix(values, np.full(200, 20))
+    y = [rng.choice(["a", "b", "c"], 20).tolist() for _ in range(200)]
+    tagger = LatentCRFTagger(n_latent, random_state=0, callback=lambda info: info.n_iter == 10).fit(X, y)
+    # Almost every feature occurs once: the training labels are learnt by heart.
+    assert tagger.score(X, y) > 0.99
+    assert sum(value.size for value in tagger._model.params.values()) <= n_latent * len(indices) + 100
