@@ -34,8 +34,10 @@ independent of one another and vectorise. An expansion: |H_y| S multiplications 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, fmax, frexp, ldexp, log, log1p
 from libc.stdint cimport INT32_MAX, int32_t, int64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memmove, memset
+
+from ._heap cimport Entry, Heap, grown, pop, push
 
 cdef enum:
     BEAM_WIDTH = 16
@@ -64,16 +66,6 @@ cdef struct Prefix:
     int32_t label
     int32_t token
     int32_t next               # next kept prefix of the same token and label
-
-cdef struct Entry:
-    double bound
-    int32_t parent
-    int32_t label
-
-cdef struct Heap:
-    Entry *entry
-    Py_ssize_t size
-    Py_ssize_t capacity
 
 cdef struct Search:
     const double *node_factor
@@ -128,67 +120,6 @@ cdef struct Search:
     bint dead                  # no label sequence has positive weight
     double dropped             # largest bound that the range of a double made the search give up
     bint huge
-
-
-# -- memory and heap
-
-cdef void *grown(void *data, Py_ssize_t *capacity, Py_ssize_t needed, size_t item) noexcept nogil:
-    """Room for `needed` items; NULL when there is none, and then `data` stays as it was."""
-    cdef Py_ssize_t size = max(needed, 2 * capacity[0], 64)
-    cdef void *moved
-    if needed <= capacity[0]:
-        return data
-    moved = realloc(data, <size_t>size * item)
-    if moved != NULL:
-        capacity[0] = size
-    return moved
-
-
-cdef inline bint precedes(const Entry *a, const Entry *b, const Prefix *prefix) noexcept nogil:
-    if a.bound != b.bound:
-        return a.bound > b.bound
-    return prefix != NULL and prefix[a.parent].token > prefix[b.parent].token
-
-
-cdef int push(Heap *heap, const Prefix *prefix, double bound, Py_ssize_t parent, Py_ssize_t label) noexcept nogil:
-    cdef Entry item
-    cdef Py_ssize_t i = heap.size
-    cdef Py_ssize_t up
-    cdef void *moved = grown(heap.entry, &heap.capacity, i + 1, sizeof(Entry))
-    if moved == NULL:
-        return -1
-    heap.entry = <Entry *> moved
-    item.bound = bound
-    item.parent = <int32_t> parent
-    item.label = <int32_t> label
-    while i > 0:
-        up = (i - 1) >> 1
-        if not precedes(&item, &heap.entry[up], prefix):
-            break
-        heap.entry[i] = heap.entry[up]
-        i = up
-    heap.entry[i] = item
-    heap.size += 1
-    return 0
-
-
-cdef Entry pop(Heap *heap, const Prefix *prefix) noexcept nogil:
-    cdef Entry top = heap.entry[0]
-    cdef Entry item
-    cdef Py_ssize_t i = 0
-    cdef Py_ssize_t child = 1
-    heap.size -= 1
-    item = heap.entry[heap.size]
-    while child < heap.size:
-        if child + 1 < heap.size and precedes(&heap.entry[child + 1], &heap.entry[child], prefix):
-            child += 1
-        if not precedes(&heap.entry[child], &item, prefix):
-            break
-        heap.entry[i] = heap.entry[child]
-        i = child
-        child = 2 * i + 1
-    heap.entry[i] = item
-    return top
 
 
 # -- the bound, from the last token to the first
@@ -475,8 +406,8 @@ cdef void beam_record(Search *s) noexcept nogil:
     cdef Py_ssize_t t, i
     cdef Entry entry
     while s.candidate.size > 0 and left > 0:
-        entry = pop(&s.candidate, NULL)
-        s.scratch[s.n_tokens - 1] = entry.label
+        entry = pop(&s.candidate, NULL, 0)
+        s.scratch[s.n_tokens - 1] = entry.choice
         i = entry.parent
         for t in range(s.n_tokens - 2, -1, -1):
             s.scratch[t] = s.beam_label[t * BEAM_WIDTH + i]
@@ -497,20 +428,20 @@ cdef void beam_select(Search *s, const double *old, double *new) noexcept nogil:
     cdef double factor
     cdef Entry entry
     while s.candidate.size > 0 and size < BEAM_WIDTH:
-        entry = pop(&s.candidate, NULL)
-        n = s.label_ptr[entry.label + 1] - s.label_ptr[entry.label]
-        extend(s, old + entry.parent * width, old_label[entry.parent] if s.token > 0 else -1, entry.label, s.token,
+        entry = pop(&s.candidate, NULL, 0)
+        n = s.label_ptr[entry.choice + 1] - s.label_ptr[entry.choice]
+        extend(s, old + entry.parent * width, old_label[entry.parent] if s.token > 0 else -1, entry.choice, s.token,
                new + size * width)
         count = 0
         for i in range(size):
-            count += label[i] == entry.label and covers(new + i * width, new + size * width, n)
+            count += label[i] == entry.choice and covers(new + i * width, new + size * width, n)
         if count >= s.n_best:
             continue
         for i in range(n):
             top = fmax(top, new[size * width + i])
         for i in range(n, width):
             new[size * width + i] = 0.0
-        label[size] = entry.label
+        label[size] = entry.choice
         parent[size] = entry.parent
         size += 1
     # Only ratios matter within a beam. Lifting it as it falls keeps long sequences from underflowing.
@@ -536,7 +467,7 @@ cdef int beam_token(Search *s) noexcept nogil:
             spread_out(s, old + i * s.width, source, t)
         for label in range(s.n_labels):
             bound = child_bound(s, old + i * s.width, source, label, t)
-            if bound > 0.0 and push(&s.candidate, NULL, bound, i, label) < 0:
+            if bound > 0.0 and push(&s.candidate, NULL, 0, bound, i, label) < 0:
                 return -1
     if t == s.n_tokens - 1:
         beam_record(s)
@@ -572,18 +503,18 @@ cdef int open_children(Search *s, Py_ssize_t parent, double cap) noexcept nogil:
                 i = s.prefix[i].parent
             if not bound <= record(s) * (1.0 + s.eta):
                 s.dropped = fmax(s.dropped, bound if bound < cap else cap)
-        elif push(&s.heap, s.prefix, bound if bound < cap else cap, parent, label) < 0:
+        elif push(&s.heap, &s.prefix[0].token, sizeof(Prefix), bound if bound < cap else cap, parent, label) < 0:
             return -1
     return 0
 
 
 cdef int expand(Search *s) noexcept nogil:
     """Take the best prefix from the heap; unless it is dominated, keep it and open its children."""
-    cdef Entry entry = pop(&s.heap, s.prefix)
+    cdef Entry entry = pop(&s.heap, &s.prefix[0].token, sizeof(Prefix))
     cdef Py_ssize_t source = s.prefix[entry.parent].label
     cdef Py_ssize_t t = s.prefix[entry.parent].token + 1
-    cdef Py_ssize_t width = s.label_ptr[entry.label + 1] - s.label_ptr[entry.label]
-    cdef int32_t *kept = s.kept + t * s.n_labels + entry.label
+    cdef Py_ssize_t width = s.label_ptr[entry.choice + 1] - s.label_ptr[entry.choice]
+    cdef int32_t *kept = s.kept + t * s.n_labels + entry.choice
     cdef Prefix *new
     cdef double *a
     cdef Py_ssize_t k
@@ -596,7 +527,7 @@ cdef int expand(Search *s) noexcept nogil:
         return -1
     s.prefix = <Prefix *> moved
     a = s.vector + s.n_vector
-    extend(s, s.vector + s.prefix[entry.parent].vector, source, entry.label, t, a)
+    extend(s, s.vector + s.prefix[entry.parent].vector, source, entry.choice, t, a)
     if dominated(s, a, width, kept[0]):
         return 0
     for k in range(width):
@@ -605,14 +536,14 @@ cdef int expand(Search *s) noexcept nogil:
     new = s.prefix + s.n_prefixes
     new.vector = s.n_vector
     new.parent = entry.parent
-    new.label = entry.label
+    new.label = entry.choice
     new.token = <int32_t> t
     new.next = kept[0]
     kept[0] = <int32_t> s.n_prefixes
     s.n_vector += width
     s.n_prefixes += 1
     s.n_expanded += 1
-    return open_children(s, kept[0], entry.bound)
+    return open_children(s, kept[0], entry.value)
 
 
 cdef Status advance(Search *s) noexcept nogil:
@@ -636,7 +567,7 @@ cdef Status advance(Search *s) noexcept nogil:
                 return NO_MEMORY
         elif s.phase == SEARCH:
             left -= s.width * s.n_states
-            top = s.heap.entry[0].bound if s.heap.size > 0 else 0.0
+            top = s.heap.entry[0].value if s.heap.size > 0 else 0.0
             if (top <= s.lower * (1.0 + s.accepted) or s.n_expanded >= s.max_expansions
                     or s.n_prefixes == INT32_MAX):
                 s.phase = FINISH
@@ -764,7 +695,7 @@ def label_search(
             raise MemoryError("label_search: no memory for more prefixes")
         if s.dead:
             return 0, -INFINITY, 1, 0
-        top = s.heap.entry[0].bound if s.heap.size > 0 else 0.0
+        top = s.heap.entry[0].value if s.heap.size > 0 else 0.0
         top = fmax(top, s.dropped)
         proven = top <= s.lower * (1.0 + s.eta) and not s.huge
         if proven and s.n_found > 0:

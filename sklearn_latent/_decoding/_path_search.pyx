@@ -28,8 +28,10 @@ Cost. Set-up: S^2 additions a token. A step: two scans of S successors. A new la
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
+
+from ._heap cimport Entry, Heap, grown, pop, push
 
 cdef enum:
     SLICE = 1 << 27            # additions between two looks at pending signals
@@ -47,11 +49,6 @@ cdef struct Prefix:
     int32_t parent
     int32_t state
     int32_t token
-
-cdef struct Entry:
-    double score
-    int32_t parent
-    int32_t state
 
 cdef struct Search:
     const double *node
@@ -73,9 +70,7 @@ cdef struct Search:
     Prefix *prefix
     Py_ssize_t n_prefixes
     Py_ssize_t prefix_capacity
-    Entry *heap
-    Py_ssize_t heap_size
-    Py_ssize_t heap_capacity
+    Heap heap
     # the label sequences seen: complete prefixes in an open-addressing table, 0 = free
     int32_t *seen
     Py_ssize_t n_seen
@@ -93,67 +88,6 @@ cdef struct Search:
     Py_ssize_t n_expanded
     bint closed
     bint cut                   # the budget ended in the middle of a path
-
-
-# -- memory and heap
-
-cdef void *grown(void *data, Py_ssize_t *capacity, Py_ssize_t needed, size_t item) noexcept nogil:
-    """Room for `needed` items; NULL when there is none, and then `data` stays as it was."""
-    cdef Py_ssize_t size = max(needed, 2 * capacity[0], 64)
-    cdef void *moved
-    if needed <= capacity[0]:
-        return data
-    moved = realloc(data, <size_t>size * item)
-    if moved != NULL:
-        capacity[0] = size
-    return moved
-
-
-cdef inline bint precedes(const Search *s, const Entry *a, const Entry *b) noexcept nogil:
-    if a.score != b.score:
-        return a.score > b.score
-    return s.prefix[a.parent].token > s.prefix[b.parent].token
-
-
-cdef int push(Search *s, double score, Py_ssize_t parent, Py_ssize_t state) noexcept nogil:
-    cdef Entry item
-    cdef Py_ssize_t i = s.heap_size
-    cdef Py_ssize_t up
-    cdef void *moved = grown(s.heap, &s.heap_capacity, i + 1, sizeof(Entry))
-    if moved == NULL:
-        return -1
-    s.heap = <Entry *> moved
-    item.score = score
-    item.parent = <int32_t> parent
-    item.state = <int32_t> state
-    while i > 0:
-        up = (i - 1) >> 1
-        if not precedes(s, &item, &s.heap[up]):
-            break
-        s.heap[i] = s.heap[up]
-        i = up
-    s.heap[i] = item
-    s.heap_size += 1
-    return 0
-
-
-cdef Entry pop(Search *s) noexcept nogil:
-    cdef Entry top = s.heap[0]
-    cdef Entry item
-    cdef Py_ssize_t i = 0
-    cdef Py_ssize_t child = 1
-    s.heap_size -= 1
-    item = s.heap[s.heap_size]
-    while child < s.heap_size:
-        if child + 1 < s.heap_size and precedes(s, &s.heap[child + 1], &s.heap[child]):
-            child += 1
-        if not precedes(s, &s.heap[child], &item):
-            break
-        s.heap[i] = s.heap[child]
-        i = child
-        child = 2 * i + 1
-    s.heap[i] = item
-    return top
 
 
 # -- successors
@@ -337,10 +271,10 @@ cdef void take_best_path(Search *s) noexcept nogil:
 cdef int follow(Search *s, Entry entry) noexcept nogil:
     """From a prefix along best successors to the last token, leaving each one's next sibling behind."""
     cdef Py_ssize_t parent = entry.parent
-    cdef Py_ssize_t state = entry.state
+    cdef Py_ssize_t state = entry.choice
     cdef Py_ssize_t t = s.prefix[parent].token + 1
     cdef Py_ssize_t source, sibling
-    cdef double score = entry.score
+    cdef double score = entry.value
     cdef double step, best
     cdef Prefix *new
     cdef void *moved
@@ -353,7 +287,8 @@ cdef int follow(Search *s, Entry entry) noexcept nogil:
         sibling = next_step(s, source, t, step, state, &step)
         if sibling >= 0:
             best = best_step(s, source, t)
-            if push(s, s.prefix[parent].score - (best - step), parent, sibling) < 0:
+            if push(&s.heap, &s.prefix[0].token, sizeof(Prefix), s.prefix[parent].score - (best - step), parent,
+                    sibling) < 0:
                 return -1
         moved = grown(s.prefix, &s.prefix_capacity, s.n_prefixes + 1, sizeof(Prefix))
         if moved == NULL:
@@ -395,16 +330,16 @@ cdef Status advance(Search *s) noexcept nogil:
             if state < 0:
                 return DONE
             s.prefix[0].score = score
-            if push(s, score, 0, state) < 0:
+            if push(&s.heap, &s.prefix[0].token, sizeof(Prefix), score, 0, state) < 0:
                 return NO_MEMORY
-        if s.heap_size == 0 and not s.cut:
+        if s.heap.size == 0 and not s.cut:
             s.closed = True
             return DONE
         if (s.closed or s.cut or s.n_taken == s.n_paths or s.n_expanded >= s.max_expansions
                 or s.n_prefixes == INT32_MAX):
             break
         before = s.n_expanded
-        if follow(s, pop(s)) < 0:
+        if follow(s, pop(&s.heap, &s.prefix[0].token, sizeof(Prefix))) < 0:
             return NO_MEMORY
         left -= 2 * (s.n_expanded - before) * s.n_states
     else:
@@ -439,7 +374,7 @@ cdef void tear_down(Search *s) noexcept nogil:
     free(s.scratch)
     free(s.forward)
     free(s.prefix)
-    free(s.heap)
+    free(s.heap.entry)
     free(s.seen)
 
 
