@@ -47,7 +47,7 @@ class ExactLDIDecoder:
         for i, (first, last) in enumerate(lattice.ranges()):
             if first == last:
                 continue
-            labels, weights, bound, out.exact[i], out.n_expanded[i] = _search(
+            labels, weights, _, bound, out.exact[i], out.n_expanded[i] = _search(
                 lattice, i, 1, self.max_search, self.epsilon
             )
             if len(weights):
@@ -78,10 +78,10 @@ def label_nbest(lattice: Lattice, i: int, n: int, max_search: int) -> tuple[np.n
     budget = max_search + _FREE_EXPANSIONS * (last - first)
     # A heap entry is made by an expansion, one a label, so that no more than this can be found.
     n = min(n, lattice.topology.n_labels * (budget + 1), lattice.topology.n_labels ** (last - first))
-    labels, weights, bound, proven, n_expanded = _search(lattice, i, n, max_search, 0.0)
+    labels, weights, log_unit, bound, proven, n_expanded = _search(lattice, i, n, max_search, 0.0)
     # A search that ended by itself has left out nothing but what is too small for its units.
     proven = proven or (n_expanded < budget and len(weights) > 0 and bound <= weights[0])
-    log_prob = weights + lattice.search_factors(i).log_unit - lattice.free_log_sum[i]
+    log_prob = weights + log_unit - lattice.free_log_sum[i]
     return labels, np.minimum(log_prob, 0.0), proven, n_expanded
 
 
@@ -93,4 +93,4 @@ def _search(lattice: Lattice, i: int, n: int, max_search: int, epsilon: float):
     found, bound, proven, n_expanded = label_search(
         factors.node, factors.arc, top.label_ptr, top.label_state, n, budget, epsilon, labels, weights
     )
-    return labels[:found], weights[:found], bound, bool(proven), n_expanded
+    return labels[:found], weights[:found], factors.log_unit, bound, bool(proven), n_expanded

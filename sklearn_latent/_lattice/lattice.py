@@ -91,6 +91,11 @@ class Lattice:
     def _arc_factors(self) -> Factors:
         return Factors.of(self.arc)
 
+    @cached_property
+    def _shared_matrix(self) -> np.ndarray:
+        """Factors of the one arc row as a matrix, for all sequences of the batch."""
+        return self.topology.as_matrix(self._arc_factors.factor, 0.0)
+
     @property
     def arc_rows_differ(self) -> bool:
         """Whether each token has an arc row of its own."""
@@ -173,11 +178,8 @@ class Lattice:
         if node.low[first:last].min() >= _SEARCH_RANGE and arc.low[rows].min() >= _SEARCH_RANGE:
             unit = node.shift[first:last].sum()
             unit += arc.shift[first + 1 : last].sum() if self.arc_rows_differ else arc.shift[0] * (last - first - 1)
-            if self.topology.dense:
-                matrices = arc.factor[rows].reshape(-1, self.topology.n_states, self.topology.n_states)
-            else:
-                with np.errstate(divide="ignore"):
-                    matrices = np.exp(self.topology.as_matrix(np.log(arc.factor[rows])))
+            shared = None if self.arc_rows_differ else self._shared_matrix
+            matrices = self.topology.as_matrix(arc.factor[rows], 0.0) if shared is None else shared
             return SearchFactors(node.factor[first:last], matrices, float(unit))
         return self._rescaled_factors(first, last, self.topology.as_matrix(self.arc[rows]))
 

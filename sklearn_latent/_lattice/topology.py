@@ -61,14 +61,18 @@ class Topology:
         """Which arcs can have a finite score, bool of shape (n_arcs,)."""
         return np.ones(self.n_arcs, dtype=bool) if self.arc_allowed is None else self.arc_allowed
 
-    def as_matrix(self, arc: np.ndarray) -> np.ndarray:
-        """Arc scores (rows, n_arcs) as matrices (rows, n_states, n_states), ``-inf`` where there is no arc."""
+    def as_matrix(self, arc: np.ndarray, fill: float = -np.inf) -> np.ndarray:
+        """Arc values (rows, n_arcs) as matrices (rows, n_states, n_states), `fill` where there is no arc."""
         shape = (len(arc), self.n_states, self.n_states)
         if self.dense:
             return arc.reshape(shape)
-        out = np.full(shape, -np.inf)
+        out = np.full(shape, fill)
         out[:, self.arc_source, self.arc_target] = arc
         return out
+
+    def row_bytes(self, *, arc_rows_differ: bool) -> int:
+        """Bytes of a token's row of scores: of its states, and of its arcs where each token has its own."""
+        return 8 * (self.n_states + (self.n_arcs if arc_rows_differ else 0))
 
     def label_sums(self, state_values: np.ndarray) -> np.ndarray:
         """Sum the columns of (rows, n_states) over the states of each label: (rows, n_labels)."""

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from .._scorers import Design, LinearScorer, Pattern
 from .._sequences import SequenceMatrix
+from .._sequences.matrix import runs
 from .._threads import Workers
 from .chain import ChainObjective, Chunk
 
@@ -30,13 +31,17 @@ class SampledObjective:
         No empty sequence.
     codes : ndarray of int32 of shape (n_tokens,)
     weight : ndarray of float64 of shape (n_sequences,), positive
+    workers : Workers
     """
 
-    def __init__(self, objective: ChainObjective, X: SequenceMatrix, codes: np.ndarray, weight: np.ndarray):
+    def __init__(
+        self, objective: ChainObjective, X: SequenceMatrix, codes: np.ndarray, weight: np.ndarray, workers: Workers
+    ):
         self.objective = objective
         self.X = X
         self.codes = codes
         self.weight = weight
+        self.workers = workers
         self.n_samples = len(X)
         self.total_weight = float(weight.sum())
         self._position = np.zeros(X.n_features, dtype=np.int64)
@@ -46,9 +51,7 @@ class SampledObjective:
         """Derivative of the prior over the weight it belongs to, ``1 / sigma ** 2``."""
         return 0.0 if np.isinf(self.objective.sigma) else 1.0 / self.objective.sigma**2
 
-    def evaluate(
-        self, theta: np.ndarray, samples: np.ndarray, workers: Workers
-    ) -> tuple[float, float, np.ndarray | slice, np.ndarray]:
+    def evaluate(self, theta: np.ndarray, samples: np.ndarray) -> tuple[float, float, np.ndarray | slice, np.ndarray]:
         """Loss of some sequences, without the prior.
 
         Parameters
@@ -56,7 +59,6 @@ class SampledObjective:
         theta : ndarray of shape (n_params,)
         samples : ndarray of int
             Positions of the sequences.
-        workers : Workers
 
         Returns
         -------
@@ -75,7 +77,7 @@ class SampledObjective:
         chunk = Chunk(Design(values), codes, part.offsets, weight)
         local = theta[index]
         grad = np.zeros(len(local))
-        loss = objective.add_loss(local, [chunk], workers, grad)
+        loss = objective.add_loss(local, [chunk], self.workers, grad)
         return loss, float(weight.sum()), index, grad
 
     def _local(self, part: SequenceMatrix):
@@ -107,5 +109,5 @@ def _narrow(pattern: Pattern, features: np.ndarray) -> tuple[Pattern, np.ndarray
         return Pattern(len(features), pattern.n_columns), index
     counts = pattern.ptr[features + 1] - pattern.ptr[features]
     ptr = np.concatenate([[0], np.cumsum(counts)])
-    index = np.arange(ptr[-1]) + np.repeat(pattern.ptr[features] - ptr[:-1], counts)
+    index = runs(pattern.ptr[features], counts)
     return Pattern(len(features), pattern.n_columns, ptr, pattern.column[index]), index

@@ -31,6 +31,7 @@ class Sampled(Protocol):
 class Stepper(Protocol):
     """One update rule. What it remembers is in `state`, arrays and numbers, so that training can go on later."""
 
+    batch_size: int
     state: dict[str, Any]
 
     @staticmethod
@@ -245,7 +246,6 @@ def minimize_stochastic(
     x0: np.ndarray,
     stepper: Stepper,
     *,
-    batch_size: int,
     max_iter: int,
     tol: float,
     n_iter_no_change: int,
@@ -261,7 +261,6 @@ def minimize_stochastic(
     problem : Sampled
     x0 : ndarray of shape (n,)
     stepper : Stepper
-    batch_size : int
     max_iter : int
         Passes.
     tol : float
@@ -294,8 +293,8 @@ def minimize_stochastic(
     for n_pass in range(max_iter):
         order = rng.permutation(problem.n_samples)
         loss, grad_norm = 0.0, 0.0
-        for k in range(0, len(order), batch_size):
-            batch = np.sort(order[k : k + batch_size])
+        for k in range(0, len(order), stepper.batch_size):
+            batch = np.sort(order[k : k + stepper.batch_size])
             value, weight, index, grad = problem.evaluate(x, batch)
             loss += value
             grad /= weight

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._sequences.matrix import runs
 from . import _linear_kernels
 from .design import Design
 
@@ -101,9 +102,7 @@ def _states_of_labels(topology: Topology, labels: np.ndarray) -> np.ndarray:
 
 def _spread(start: np.ndarray, count: np.ndarray, values: np.ndarray) -> np.ndarray:
     """``values[start[i]:start[i] + count[i]]`` for each i, joined."""
-    ends = np.cumsum(count)
-    where = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - count), count)
-    return values[where]
+    return values[runs(start, count)]
 
 
 def _pattern_of_labels(n_features: int, topology: Topology, feature: np.ndarray, label: np.ndarray) -> Pattern:

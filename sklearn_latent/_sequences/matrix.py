@@ -289,11 +289,7 @@ class SequenceMatrix:
 
     def _rows_of(self, indices: np.ndarray) -> np.ndarray:
         """Numbers of the rows of some sequences, in the order given, int of shape (n_tokens of these,)."""
-        lengths = self._lengths[indices]
-        ends = np.cumsum(lengths)
-        return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
-            self._offsets[indices] - (ends - lengths), lengths
-        )
+        return runs(self._offsets[indices], self._lengths[indices])
 
     def _run(self, start: int, stop: int) -> SequenceMatrix:
         rows = self._rows(int(self._offsets[start]), int(self._offsets[stop]))
@@ -316,6 +312,12 @@ class _ConcatenatedNames:
 
     def __call__(self) -> np.ndarray:
         return np.concatenate([_as_names(n() if callable(n) else n, width) for n, width in self.parts])
+
+
+def runs(start: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """``start[i], start[i] + 1, ..., start[i] + count[i] - 1`` for each i, joined."""
+    ends = np.cumsum(count)
+    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - count), count)
 
 
 def csr_rows(X: sp.csr_array, first: int, last: int) -> sp.csr_array:

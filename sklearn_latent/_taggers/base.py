@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._decoding import Decoded, DecodeResult, label_nbest
@@ -337,10 +338,10 @@ class SequenceTaggerMixin:
 
     def _lattices(self, corpus: SequenceMatrix, fixed) -> Iterator[Callable[[], tuple[Lattice, slice]]]:
         """Tasks that each make the lattice of a block of sequences, and the rows it covers."""
-        scorer, prepared = self._scoring(Design(corpus.values[:0]).sparse)
+        scorer, prepared = self._scoring(sp.issparse(corpus.values))
         whole = Design(corpus.values)
         clamp = None if fixed is None else self._fixed_codes(fixed, corpus)
-        row_bytes = 8 * (self._topology.n_arcs if "edge" in prepared else self._topology.n_states)
+        row_bytes = self._topology.row_bytes(arc_rows_differ="edge" in prepared)
         max_tokens = max(1, min(BLOCK_TOKENS, CHUNK_BYTES // max(1, row_bytes)))
 
         def make(first: int, last: int) -> tuple[Lattice, slice]:

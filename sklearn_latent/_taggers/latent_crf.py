@@ -378,6 +378,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         if first:
             self._begin_passes(data)
             self._set_corpus(codec, corpus, vectorizer)
+        elif self.constraints is not None and len(data.X):
+            build(self, data)  # refuses labels that the constraints forbid, as the first call's did
         if len(data.X):
             self._one_pass(data)
         return self
@@ -572,8 +574,6 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         if not STEPPERS[self.solver].knows(state["rule"]):
             # The solver was changed: the new one starts afresh from the weights there are.
             state["x"], state["rule"] = self._weights(), {}
-        if self.constraints is not None:
-            build(self, data)  # refuses labels that the constraints forbid
         state["seen"] += float(data.weight.sum())
         stepper = make_stepper(self, state["rule"])
         result = run_pass(self, data, self._model, state["x"], stepper, state["seen"], state["seed"] + self.n_iter_)

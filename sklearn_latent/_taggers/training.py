@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._lattice import latent_topology
 from .._objective import ChainObjective, Chunk, SampledObjective
@@ -81,7 +82,7 @@ def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, 
     rules: dict[str, Any] = {"edge_features": edges, "edge_only": edge_only}
     _check_weights(tagger, data, counts, moves, rules)
     topology = latent_topology(counts, moves)
-    row_bytes = 8 * (S + (topology.n_arcs if len(edges) else 0))
+    row_bytes = topology.row_bytes(arc_rows_differ=len(edges) > 0)
     chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, row_bytes)
     rules["start_allowed"] = None if start_allowed is None else start_allowed[topology.state_label]
     rules["end_allowed"] = None if end_allowed is None else end_allowed[topology.state_label]
@@ -94,7 +95,7 @@ def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, 
         none = np.empty(0, dtype=np.int64)
         support = replace(support, start=none, end=none)
     model = LinearChainModel(topology, support, {}, edges)
-    scorer = model.scorer(Design(matrix.values[:0]).sparse, split=tagger.solver == "lbfgs")
+    scorer = model.scorer(sp.issparse(matrix.values), split=tagger.solver == "lbfgs")
     objective = ChainObjective(topology, scorer, prior_scale(tagger.sigma))
     check_size(objective.packing.size, S)
     if tagger.constraints is not None:
@@ -115,6 +116,7 @@ def train(
         data, held_out = _split(data, tagger.validation_fraction, rng)
     model, objective, chunks = build(tagger, data)
     with one_blas_thread(), Workers(tagger.n_jobs) as workers:
+        score = None if held_out is None else _validation_score(model, objective, held_out, workers)
         best: tuple[Result, list[float]] | None = None
         restarts = tagger.n_init if earlier is None and not model.topology.one_state_a_label else 1
         for k in range(restarts):
@@ -123,9 +125,7 @@ def train(
                 f"{model.topology.n_states} states, {objective.packing.size:,} weights, {data.X.n_tokens:,} tokens"
                 + (f", start {k + 1}" if restarts > 1 else "")
             )
-            watch = None if held_out is None else Watch(
-                _validation_score(objective, held_out, workers), tagger.n_iter_no_change, report
-            )  # fmt: skip
+            watch = None if score is None else Watch(score, tagger.n_iter_no_change, report)
             start = _start(tagger, model, objective, rng, earlier)
             result = _solve(tagger, objective, data, chunks, start, rng, report, watch, workers)
             if best is None or result.objective < best[0].objective or np.isnan(best[0].objective):
@@ -165,14 +165,12 @@ def run_pass(
     Result
         Its `x` is the solver's new point.
     """
-    objective = ChainObjective(
-        model.topology, model.scorer(Design(data.X.values[:0]).sparse), prior_scale(tagger.sigma)
-    )
+    objective = ChainObjective(model.topology, model.scorer(sp.issparse(data.X.values)), prior_scale(tagger.sigma))
     report = Report(int(tagger.verbose), tagger.callback, 1)
     with one_blas_thread(), Workers(tagger.n_jobs) as workers:
         return minimize_stochastic(
-            _Sampled(objective, data, workers), x, stepper,
-            batch_size=stepper.batch_size, max_iter=1, tol=float(tagger.tol), n_iter_no_change=1,
+            SampledObjective(objective, data.X, data.codes, data.weight, workers), x, stepper,
+            max_iter=1, tol=float(tagger.tol), n_iter_no_change=1,
             rng=np.random.RandomState(seed), report=report, prior_weight=seen,
         )  # fmt: skip
 
@@ -190,19 +188,6 @@ def make_stepper(tagger, state: dict | None = None) -> Stepper:
     return stepper
 
 
-class _Sampled:
-    """A `SampledObjective` with the threads it may use."""
-
-    def __init__(self, objective: ChainObjective, data: TrainingSet, workers: Workers):
-        self._inner = SampledObjective(objective, data.X, data.codes, data.weight)
-        self._workers = workers
-        self.n_samples, self.total_weight = self._inner.n_samples, self._inner.total_weight
-        self.precision = self._inner.precision
-
-    def evaluate(self, x: np.ndarray, samples: np.ndarray):
-        return self._inner.evaluate(x, samples, self._workers)
-
-
 def _solve(tagger, objective, data, chunks, start, rng, report, watch, workers) -> Result:
     def fun(theta: np.ndarray) -> tuple[float, np.ndarray]:
         return objective.value_and_grad(theta, chunks, workers)
@@ -211,8 +196,8 @@ def _solve(tagger, objective, data, chunks, start, rng, report, watch, workers) 
         return minimize_lbfgs(fun, start, max_iter=tagger.max_iter, tol=tagger.tol, report=report, watch=watch)
     stepper = make_stepper(tagger)
     result = minimize_stochastic(
-        _Sampled(objective, data, workers), start, stepper,
-        batch_size=stepper.batch_size, max_iter=tagger.max_iter, tol=tagger.tol,
+        SampledObjective(objective, data.X, data.codes, data.weight, workers), start, stepper,
+        max_iter=tagger.max_iter, tol=tagger.tol,
         n_iter_no_change=tagger.n_iter_no_change, rng=rng, report=report, watch=watch,
     )  # fmt: skip
     # The curve holds what the batches saw on the way; the objective of the answer is the real one.
@@ -249,10 +234,11 @@ def _split(data: TrainingSet, fraction: float, rng) -> tuple[TrainingSet, Traini
     return training, data.part(np.sort(order[:n_held_out]))
 
 
-def _validation_score(objective: ChainObjective, data: TrainingSet, workers: Workers):
+def _validation_score(model: LinearChainModel, objective: ChainObjective, data: TrainingSet, workers: Workers):
     """Mean log-likelihood a token of the validation part, as a function of the weights."""
     X = data.X
-    chunks = Chunk.cut(X.values, data.codes, X.offsets, data.weight, 8 * objective.topology.n_states)
+    row_bytes = model.topology.row_bytes(arc_rows_differ=model.support.edge is not None)
+    chunks = Chunk.cut(X.values, data.codes, X.offsets, data.weight, row_bytes)
     tokens = float(data.weight @ X.lengths)
 
     def score(theta: np.ndarray) -> float:
