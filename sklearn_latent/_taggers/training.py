@@ -193,7 +193,8 @@ def _solve(tagger, objective, data, chunks, start, rng, report, watch, workers) 
         return objective.value_and_grad(theta, chunks, workers)
 
     if tagger.solver == "lbfgs":
-        return minimize_lbfgs(fun, start, max_iter=tagger.max_iter, tol=tagger.tol, report=report, watch=watch)
+        options = {"max_iter": tagger.max_iter, "tol": tagger.tol, "report": report, "watch": watch}
+        return minimize_lbfgs(fun, start, run=workers.map, **options)
     stepper = make_stepper(tagger)
     result = minimize_stochastic(
         SampledObjective(objective, data.X, data.codes, data.weight, workers), start, stepper,
