@@ -12,7 +12,7 @@ import numpy as np
 from .topology import Topology
 
 try:
-    from . import _kernels
+    from . import _kernels, _lanes
 except ImportError as error:
     # Python looks into the current folder first, and a checkout has no kernels unless it was built in place.
     raise ImportError(
@@ -26,6 +26,10 @@ _NO_CLAMP = np.empty(0, dtype=np.int32)
 _NOTHING = np.empty((0, 0))
 #: Factors below this could make a product of two leave the range of normal numbers.
 _SEARCH_RANGE = 1e-140
+#: Sequences are walked in lanes if at least this share of the steps of all lanes is some token's.
+_FILLED = 0.5
+#: Tokens times states of the longest sequence walked in lanes: work arrays have 32 numbers for each.
+_LANE_ROOM = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,47 @@ class Factors:
         shift, low = np.zeros(len(score)), np.ones(len(score))
         _kernels.row_factors(score, factor, shift, low)
         return cls(factor, shift, low)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Node factors of a batch in the order in which sequences are walked, eight at a time (see ``_lanes``).
+
+    Attributes
+    ----------
+    order, group_ptr : ndarray of int64
+    factor, low, unit : ndarray of float64
+    """
+
+    order: np.ndarray
+    group_ptr: np.ndarray
+    factor: np.ndarray
+    low: np.ndarray
+    unit: np.ndarray
+
+    @classmethod
+    def of(cls, node: np.ndarray, offsets: np.ndarray) -> Lanes | None:
+        """Lanes of a batch; None where its sequences are too few or too unlike in length to fill them."""
+        lengths, width, n_states = np.diff(offsets), _lanes.LANES, node.shape[1]
+        order = np.argsort(-lengths, kind="stable")[: int(np.count_nonzero(lengths))]
+        steps = lengths[order[::width]]
+        n_steps = int(steps.sum())
+        if len(node) < _FILLED * width * n_steps or int(lengths.max(initial=0)) * n_states > _LANE_ROOM:
+            return None
+        missing = -len(order) % width
+        order = np.concatenate([order, np.full(missing, -1)]) if missing else order
+        group_ptr = np.concatenate([[0], np.cumsum(steps)])
+        factor, low = _aligned(n_steps * n_states * width), _aligned(n_steps * width)
+        unit = np.zeros(len(lengths))
+        _lanes.lane_factors(node, offsets, order, group_ptr, np.zeros(n_states), factor, low, unit)
+        return cls(order, group_ptr, factor, low, unit)
+
+
+def _aligned(n: int, kind: type = np.float64) -> np.ndarray:
+    """Unset array of `n` numbers of eight bytes that begins with a cache line."""
+    room = np.empty(n + 8, dtype=kind)
+    skipped = -(room.ctypes.data // 8) % 8
+    return room[skipped : skipped + n]
 
 
 @dataclass(frozen=True)
@@ -90,6 +135,14 @@ class Lattice:
     @cached_property
     def _arc_factors(self) -> Factors:
         return Factors.of(self.arc)
+
+    @cached_property
+    def _in_lanes(self) -> Lanes | None:
+        """Lanes, where sequences can be walked in lanes: over a dense topology with one arc row."""
+        if not (_lanes.LANES_PAY and self.topology.dense and not self.arc_rows_differ and len(self.node)):
+            return None
+        # A lane whose sequence has ended goes on over the arcs: NaN among them would reach the sums of the others.
+        return None if np.isnan(self._arc_factors.factor).any() else Lanes.of(self.node, self.offsets)
 
     @cached_property
     def _shared_matrix(self) -> np.ndarray:
@@ -207,31 +260,55 @@ class Lattice:
         return int(np.diff(self.offsets).max(initial=0))
 
     def _walk(self, clamp, weight, state_mass, arc_mass) -> np.ndarray:
-        """Fast walk over all sequences, then the exact walk over those it did not certify."""
+        """The cheapest walk that serves, then the exact walk over the sequences that it did not certify."""
         top, n = self.topology, len(self)
         masses = state_mass is not None
         if not masses:
             weight, state_mass, arc_mass = np.ones(n), _NOTHING, _NOTHING
-        clamp = _NO_CLAMP if clamp is None else clamp
         log_sum, certified = np.zeros(n), np.ones(n, dtype=np.uint8)
-        longest = self._longest
-        node, arc = self._node_factors, self._arc_factors
-        # With one arc row the kernel sums without the factors and multiplies at the end: it needs zeros to start.
+        if clamp is not None and top.dense and top.one_state_a_label and (clamp >= 0).all():
+            path = top.label_state[clamp]
+            if len(self.node):
+                sums = (masses, state_mass, arc_mass, log_sum)
+                _lanes.path_walk(self.node, self.arc, path, self.offsets, weight, *sums)
+            return log_sum
+        clamp = _NO_CLAMP if clamp is None else clamp
+        # With one arc row the kernels sum without the factors and multiply at the end: they need zeros to start.
         own_arc_mass = np.zeros_like(self.arc) if masses and not self.arc_rows_differ else arc_mass
+        sums = (masses, state_mass, own_arc_mass, log_sum, certified)
+        if self._in_lanes is None:
+            self._walk_one_by_one(clamp, weight, *sums)
+        else:
+            self._walk_in_lanes(self._in_lanes, clamp, weight, *sums)
+        if not certified.all():
+            _kernels.accumulate_exact(
+                self.node, self.arc, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr, top.label_state,
+                clamp, self.offsets, np.flatnonzero(certified == 0).astype(np.int64), weight, masses,
+                state_mass, own_arc_mass, log_sum, np.empty((1, (2 * self._longest + 1) * top.n_states)),
+            )  # fmt: skip
+        if own_arc_mass is not arc_mass:
+            arc_mass += own_arc_mass
+        return log_sum
+
+    def _walk_one_by_one(self, clamp, weight, masses, state_mass, arc_mass, log_sum, certified) -> None:
+        top, longest = self.topology, self._longest
+        node, arc = self._node_factors, self._arc_factors
         work = np.empty((3, (longest + 1) * top.n_states))
         turned = np.empty((top.n_states,) * 2) if top.dense and masses and not self.arc_rows_differ else _NOTHING
         _kernels.accumulate_fast(
             node.factor, node.shift, node.low, arc.factor, arc.shift, arc.low,
             top.arc_target, top.arc_ptr, top.dense, top.state_label, top.label_ptr, top.label_state,
-            clamp, self.offsets, weight, masses, state_mass, own_arc_mass, log_sum, certified,
+            clamp, self.offsets, weight, masses, state_mass, arc_mass, log_sum, certified,
             work, np.empty((2, longest)), turned,
         )  # fmt: skip
-        if not certified.all():
-            _kernels.accumulate_exact(
-                self.node, self.arc, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr, top.label_state,
-                clamp, self.offsets, np.flatnonzero(certified == 0).astype(np.int64), weight, masses,
-                state_mass, own_arc_mass, log_sum, np.empty((1, (2 * longest + 1) * top.n_states)),
-            )  # fmt: skip
-        if own_arc_mass is not arc_mass:
-            arc_mass += own_arc_mass
-        return log_sum
+
+    def _walk_in_lanes(self, lanes: Lanes, clamp, weight, masses, state_mass, arc_mass, log_sum, certified) -> None:
+        S, arc, width = self.topology.n_states, self._arc_factors, _lanes.LANES
+        matrix = arc.factor.reshape(S, S)
+        work = _aligned((4 * self._longest + 2) * S * width + 2 * width * self._longest)
+        codes = _aligned(width * self._longest, np.int64) if len(clamp) else np.empty(0, dtype=np.int64)
+        _lanes.lane_walk(
+            lanes.factor, lanes.low, lanes.unit, matrix, np.ascontiguousarray(matrix.T), arc.shift[0], arc.low[0],
+            self.topology.state_label, clamp, self.offsets, lanes.order, lanes.group_ptr, weight,
+            masses, state_mass, arc_mass, log_sum, certified, work, codes,
+        )  # fmt: skip

@@ -138,7 +138,7 @@ _WALL = object()
 
 
 def _search(fun, vectors: _Vectors, x, value, slope, step, direction, trial):
-    """A step along the direction as (step, value, slope, gradient, its largest entry), the point in `trial`, or None."""
+    """A step along the direction: step, value, slope, gradient, its largest entry; the point is in `trial`. Or None."""
     search = LineSearch(float(value), slope, step)
     for k in range(TRIALS):
         if k:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+from numpy.typing import NDArray
+
+LANES_WORK: bool
+LANES_PAY: bool
+LANES: int
+
+def lane_factors(
+    score: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
+    group_ptr: NDArray[np.int64],
+    nothing: NDArray[np.float64],
+    factor: NDArray[np.float64],
+    low: NDArray[np.float64],
+    unit: NDArray[np.float64],
+) -> None: ...
+def lane_walk(
+    factor: NDArray[np.float64],
+    low: NDArray[np.float64],
+    unit: NDArray[np.float64],
+    arc_factor: NDArray[np.float64],
+    turned: NDArray[np.float64],
+    arc_shift: float,
+    arc_low: float,
+    state_label: NDArray[np.int32],
+    clamp: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
+    group_ptr: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    masses: bool,
+    state_mass: NDArray[np.float64],
+    arc_mass: NDArray[np.float64],
+    log_sum: NDArray[np.float64],
+    certified: NDArray[np.uint8],
+    work: NDArray[np.float64],
+    codes: NDArray[np.int64],
+) -> None: ...
+def path_walk(
+    node: NDArray[np.float64],
+    arc: NDArray[np.float64],
+    path: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    masses: bool,
+    state_mass: NDArray[np.float64],
+    arc_mass: NDArray[np.float64],
+    log_sum: NDArray[np.float64],
+) -> None: ...

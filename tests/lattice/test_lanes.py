@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Eight sequences at a time: the list of all paths, the walk of one sequence, and the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+from sklearn_latent._lattice import Lattice, _lanes, latent_topology
+from sklearn_latent._lattice import lattice as lattice_module
+from strategies import Batch, batches, lattice_of, random_batch, topologies
+
+pytestmark = pytest.mark.skipif(not _lanes.LANES_WORK, reason="built by a compiler without blocks of numbers")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def always_in_lanes():
+    """Whatever the processor, and however few of the lanes are filled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_lanes, "LANES_PAY", True)
+        patch.setattr(lattice_module, "_FILLED", 0.0)
+        yield
+
+
+def tolerance(batch: Batch) -> dict:
+    """Rounding of path scores (1e-16 of their size, a few additions) as it shows in logs and in probabilities."""
+    return {"rtol": 1e-12, "atol": 4e-15 * batch.size + 1e-14}
+
+
+def dense(batch: Batch) -> Batch:
+    """The batch with every pair of states an arc and one arc row."""
+    top = batch.topology
+    matrix = top.as_matrix(batch.arc[:1])
+    if not len(batch.arc):
+        matrix = np.zeros((1, top.n_states, top.n_states))
+    S = top.n_states
+    full = replace(
+        top,
+        arc_source=np.repeat(np.arange(S, dtype=np.int32), S),
+        arc_target=np.tile(np.arange(S, dtype=np.int32), S),
+        arc_ptr=np.arange(0, S * S + 1, S, dtype=np.int64),
+        dense=True,
+        arc_allowed=None,
+    )
+    return batch._replace(topology=full, arc=matrix.reshape(1, -1).copy())
+
+
+def walk(batch: Batch, clamp):
+    lattice = lattice_of(batch)
+    assert len(batch.node) == 0 or lattice._in_lanes is not None
+    state, arc = np.zeros_like(batch.node), np.zeros_like(batch.arc)
+    log_sum = lattice.add_expectations(clamp, batch.weight, state, arc)
+    return log_sum, state, arc
+
+
+@given(batches(max_sequences=10), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_lanes_are_the_list_of_paths(batch, clamped):
+    batch = dense(batch)
+    clamp = batch.clamp if clamped else None
+    expected = oracle.masses(batch.topology, batch.node, batch.arc, batch.offsets, clamp, batch.weight)
+    log_sum, state, arc = walk(batch, clamp)
+    np.testing.assert_allclose(log_sum, expected.log_sum, **tolerance(batch))
+    np.testing.assert_allclose(state, expected.state, **tolerance(batch))
+    np.testing.assert_allclose(arc, expected.arc, **tolerance(batch))
+    np.testing.assert_array_equal(lattice_of(batch).log_sum(clamp), log_sum)
+
+
+@pytest.mark.parametrize("n_latent", [[1], [1, 1, 1], [3, 2], [7, 6], [9, 8], [22], [40, 30]])
+@pytest.mark.parametrize("clamped", [0.0, 0.3, 1.0])
+def test_many_states_and_lengths_as_one_by_one(monkeypatch, n_latent, clamped):
+    # Numbers of states around the blocks of the kernels, groups that are full, not full, and one that ends early.
+    lengths = [*range(1, 24), 0, 90, 3]
+    batch = dense(random_batch(latent_topology(np.array(n_latent)), lengths, seed=len(n_latent), clamped=clamped))
+    mine = walk(batch, batch.clamp)
+    monkeypatch.setattr(_lanes, "LANES_PAY", False)
+    assert lattice_of(batch)._in_lanes is None
+    state, arc = np.zeros_like(batch.node), np.zeros_like(batch.arc)
+    theirs = lattice_of(batch).add_expectations(batch.clamp, batch.weight, state, arc), state, arc
+    for ours, other in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(ours, other, rtol=1e-11, atol=1e-12)
+
+
+@given(topologies(), st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_a_sequence_is_the_same_bits_in_any_company(topology, lengths, seed):
+    batch = dense(random_batch(topology, lengths, seed=seed))
+    log_sum, state, _ = walk(batch, None)
+    for i, (first, last) in enumerate(lattice_of(batch).ranges()):
+        node, offsets = np.ascontiguousarray(batch.node[first:last]), np.array([0, last - first])
+        alone = Lattice(batch.topology, node, batch.arc, offsets)
+        own = np.zeros_like(node)
+        found = alone.add_expectations(None, batch.weight[i : i + 1], own, np.zeros_like(batch.arc))
+        np.testing.assert_array_equal(found[0], log_sum[i])
+        np.testing.assert_array_equal(own, state[first:last])
+
+
+def test_certified_or_done_again():
+    # Spreads at which factors of some sequences underflow: those go to the exact walk, the others stay.
+    kinds = set()
+    for seed in range(60):
+        spread = [100.0, 300.0, 1000.0][seed % 3]
+        batch = dense(random_batch(latent_topology(np.array([2, 2])), [3] * 9, seed=seed, spread=spread, clamped=0.2))
+        lattice = lattice_of(batch)
+        certified = np.ones(len(lattice), dtype=np.uint8)
+        state, arc, log_sum = np.zeros_like(batch.node), np.zeros_like(batch.arc), np.zeros(len(lattice))
+        lattice._walk_in_lanes(lattice._in_lanes, batch.clamp, batch.weight, True, state, arc, log_sum, certified)
+        kinds |= set(certified.tolist())
+        fine = certified.astype(bool)
+        expected = oracle.masses(
+            batch.topology, batch.node, batch.arc, batch.offsets, batch.clamp, np.where(fine, batch.weight, 0.0)
+        )
+        np.testing.assert_allclose(log_sum[fine], expected.log_sum[fine], **tolerance(batch))
+        np.testing.assert_allclose(state, expected.state, **tolerance(batch))
+        np.testing.assert_allclose(arc, expected.arc, **tolerance(batch))
+    assert kinds == {0, 1}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_no_number_stays_in_its_lane(value):
+    batch = dense(random_batch(latent_topology(np.array([2, 1])), [4, 3, 5, 2], seed=1, clamped=0.0))
+    good, *_ = walk(batch, None)
+    batch.node[5, 1] = value  # a token of the second sequence
+    log_sum, state, arc = walk(batch, None)
+    assert np.isnan(log_sum[1])
+    np.testing.assert_array_equal(np.delete(log_sum, 1), np.delete(good, 1))
+    assert np.isfinite(state).all() and np.isfinite(arc).all() and not state[4:7].any()
+
+
+def test_arcs_that_are_no_numbers_are_walked_one_by_one():
+    batch = dense(random_batch(latent_topology(np.array([2, 1])), [4, 1], seed=1, clamped=0.0))
+    batch.arc[0, 3] = np.nan
+    lattice = lattice_of(batch)
+    assert lattice._in_lanes is None
+    log_sum = lattice.log_sum()
+    assert np.isnan(log_sum[0]) and np.isfinite(log_sum[1])
+
+
+@given(batches(max_sequences=6))
+@settings(max_examples=100, deadline=None)
+def test_one_path_is_its_score(batch):
+    top = latent_topology(np.ones(batch.topology.n_states, dtype=np.int64))
+    full = dense(batch)
+    positional = len(batch.arc) > 1 and batch.topology.n_arcs == top.n_arcs
+    batch = full._replace(topology=top, arc=batch.arc if positional else full.arc)
+    path = np.abs(batch.clamp) % top.n_states
+    path = path.astype(np.int32)
+    expected = oracle.masses(top, batch.node, batch.arc, batch.offsets, path, batch.weight)
+    log_sum, state, arc = np.zeros(len(batch.weight)), np.zeros_like(batch.node), np.zeros_like(batch.arc)
+    if len(batch.node):
+        _lanes.path_walk(batch.node, batch.arc, path, batch.offsets, batch.weight, True, state, arc, log_sum)
+    np.testing.assert_allclose(log_sum, expected.log_sum, **tolerance(batch))
+    np.testing.assert_allclose(state, expected.state, **tolerance(batch))
+    np.testing.assert_allclose(arc, expected.arc, **tolerance(batch))
+    np.testing.assert_array_equal(Lattice(top, batch.node, batch.arc, batch.offsets).log_sum(path), log_sum)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_path_over_what_is_no_number(value):
+    top = latent_topology(np.array([1, 1]))
+    node, arc, offsets = np.zeros((4, 2)), np.zeros((1, 4)), np.array([0, 2, 4])
+    node[1, 0] = value
+    state, arcs = np.zeros_like(node), np.zeros_like(arc)
+    path = np.zeros(4, dtype=np.int32)
+    log_sum = Lattice(top, node, arc, offsets).add_expectations(path, np.ones(2), state, arcs)
+    np.testing.assert_array_equal(log_sum, [-np.inf if value == -np.inf else np.nan, 0.0])
+    np.testing.assert_array_equal(state, [[0, 0], [0, 0], [1, 0], [1, 0]])
+    np.testing.assert_array_equal(arcs, [[1, 0, 0, 0]])
