@@ -24,7 +24,7 @@ __all__ = ["Workers", "cut_by_tokens", "one_blas_thread"]
 #: Tokens of one block: enough to drown the cost of a call, few enough to share among threads.
 BLOCK_TOKENS = 8192
 #: Bytes of the largest array of one chunk; work buffers stay of this order however long the corpus.
-CHUNK_BYTES = 1 << 27
+CHUNK_BYTES = 1 << 24
 
 
 def cut_by_tokens(lengths: np.ndarray, max_tokens: int) -> list[tuple[int, int]]:

@@ -108,25 +108,33 @@ class ChainObjective:
         self.scorer = scorer
         self.sigma = sigma
         self.packing = Packing(scorer.shapes())
+        self._node_delta = np.empty(0)
 
-    def value_and_grad(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers) -> tuple[float, np.ndarray]:
-        """The objective over all chunks and its gradient.
+    def value_and_grad(
+        self, theta: np.ndarray, chunks: list[Chunk], workers: Workers, out: np.ndarray | None = None
+    ) -> tuple[float, np.ndarray]:
+        """The objective over all chunks and its gradient; one caller at a time, it keeps a work array.
 
         Parameters
         ----------
         theta : ndarray of float64 of shape (n_params,)
         chunks : list of Chunk
         workers : Workers
+        out : ndarray of float64 of shape (n_params,), default=None
+            Where to write the gradient; None: a new array.
 
         Returns
         -------
         value : float
         grad : ndarray of float64 of shape (n_params,)
         """
+        grad = np.empty(len(theta)) if out is None else out
         if np.isinf(self.sigma):
-            value, grad = 0.0, np.zeros(len(theta))
+            value = 0.0
+            grad.fill(0.0)
         else:
-            value, grad = 0.5 * float(theta @ theta) / self.sigma**2, theta / self.sigma**2
+            value = 0.5 * float(theta @ theta) / self.sigma**2
+            np.divide(theta, self.sigma**2, out=grad)
         return value + self.add_loss(theta, chunks, workers, grad), grad
 
     def add_loss(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers, grad: np.ndarray) -> float:
@@ -136,7 +144,7 @@ class ChainObjective:
         buffers = self.scorer.gradient_buffers(named)
         value = 0.0
         for chunk in chunks:
-            node_delta = np.zeros((len(chunk.codes), self.topology.n_states))
+            node_delta = self._work(len(chunk.codes))
             arc_delta = None
 
             def task(block: Block, chunk=chunk, node_delta=node_delta):
@@ -162,6 +170,13 @@ class ChainObjective:
             self.scorer.add_gradient(buffers, chunk.design, chunk.offsets, node_delta, arc_delta, tasks)
         self.scorer.finish_gradient(buffers, named)
         return value
+
+    def _work(self, n_tokens: int) -> np.ndarray:
+        """Unset rows for the score derivatives of a chunk: memory that is kept need not be cleared by the system."""
+        size = n_tokens * self.topology.n_states
+        if len(self._node_delta) < size:
+            self._node_delta = np.empty(size)
+        return self._node_delta[:size].reshape(n_tokens, self.topology.n_states)
 
     def loss(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers) -> float:
         """Loss of the chunks without the prior and without its gradient."""
@@ -194,6 +209,7 @@ class ChainObjective:
         lattice = self._lattice(prepared, block)
         weight, codes = chunk.weight[block.sequences], chunk.codes[block.rows]
         arc_delta, rows = np.zeros_like(lattice.arc), node_delta[block.rows]
+        rows.fill(0.0)
         free = lattice.add_expectations(None, weight, rows, arc_delta)
         clamped = lattice.add_expectations(codes, -weight, rows, arc_delta)
         return weight * (free - clamped), arc_delta

@@ -41,6 +41,7 @@ def minimize_lbfgs(
     report: Report,
     watch: Watch | None = None,
     run: Callable[[Callable, Iterable], Iterable] = map,
+    recycle: Callable[[np.ndarray], None] = lambda _: None,
 ) -> Result:
     """Minimise a smooth function.
 
@@ -59,6 +60,8 @@ def minimize_lbfgs(
         Early stopping; the result is then the point of its best score.
     run : callable, default=map
         Maps a function over tasks, results in order; may use threads, which changes no bit of the result.
+    recycle : callable
+        Told of each gradient that is needed no more, so that `fun` may write the next one there.
 
     Returns
     -------
@@ -85,7 +88,7 @@ def minimize_lbfgs(
             # Nothing is known of the scale yet: a first step of length one.
             step = min(1.0 / np.sqrt(length), 1e10)
             vectors.move(x, step, direction, trial)
-        found = None if slope >= 0.0 else _search(fun, vectors, x, value, slope, step, direction, trial)
+        found = None if slope >= 0.0 else _search(fun, vectors, x, value, slope, step, direction, trial, recycle)
         if found is _WALL:
             message = "the objective is not finite along the search direction"
             break
@@ -115,6 +118,7 @@ def minimize_lbfgs(
             grad = new_grad
             break
         vectors.update(step, direction, new_grad, grad, curvature=step * (new_slope - slope), slope=step * slope)
+        recycle(grad)
         grad = new_grad
 
     if watch is not None and watch.best is not None and watch.best_iteration < len(report.curve) - 1:
@@ -137,7 +141,7 @@ def minimize_lbfgs(
 _WALL = object()
 
 
-def _search(fun, vectors: _Vectors, x, value, slope, step, direction, trial):
+def _search(fun, vectors: _Vectors, x, value, slope, step, direction, trial, recycle):
     """A step along the direction: step, value, slope, gradient, its largest entry; the point is in `trial`. Or None."""
     search = LineSearch(float(value), slope, step)
     for k in range(TRIALS):
@@ -150,6 +154,7 @@ def _search(fun, vectors: _Vectors, x, value, slope, step, direction, trial):
         at = search.step
         if search.accepts(float(new_value), new_slope):
             return at, float(new_value), new_slope, grad, grad_norm
+        recycle(grad)
     return None
 
 

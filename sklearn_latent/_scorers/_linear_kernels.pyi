@@ -19,6 +19,7 @@ def add_pattern_scores(
     score: NDArray[np.float64],
 ) -> None: ...
 def add_gradient(
+    feature: NDArray[np.int64],
     feature_ptr: NDArray[np.int64],
     token: NDArray[np.int32],
     values: NDArray[np.float64],
@@ -28,6 +29,7 @@ def add_gradient(
     last: int,
 ) -> None: ...
 def add_pattern_gradient(
+    feature: NDArray[np.int64],
     feature_ptr: NDArray[np.int64],
     token: NDArray[np.int32],
     values: NDArray[np.float64],

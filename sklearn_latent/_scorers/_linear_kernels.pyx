@@ -5,7 +5,7 @@
     gradient[f, c] += sum over tokens t with f:       x[t, f] * delta[t, c]
 
 A column is a state, or an arc for edge features. Scores run over the tokens of a CSR matrix: the rows of weights are
-gathered, the output row stays in cache. The gradient runs over the features of the transposed matrix (CSC): each
+gathered, the output row stays in registers. The gradient runs over the features that occur (compressed CSC): each
 weight's sum is finished where it lies, in token order, so that ranges of features can go to different threads
 without changing a bit, and rare features (most of them) touch their weights once.
 
@@ -18,10 +18,15 @@ Cost: one multiplication a stored value and weight; the time goes into fetching 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 cdef extern from "_sparse.h" nogil:
-    void add_rows_32 "sl_add_rows_32" (const int32_t *index, const double *values, Py_ssize_t first, Py_ssize_t last,
-                                       Py_ssize_t end, const double *rows, Py_ssize_t n_columns, double *out) noexcept
-    void add_rows_64 "sl_add_rows_64" (const int64_t *index, const double *values, Py_ssize_t first, Py_ssize_t last,
-                                       Py_ssize_t end, const double *rows, Py_ssize_t n_columns, double *out) noexcept
+    void add_rows_32 "sl_add_rows_32" (
+        const int32_t *ptr, Py_ssize_t n_sums, const int32_t *index, const double *values, Py_ssize_t end,
+        const double *rows, Py_ssize_t n_columns, const int64_t *to, double *out) noexcept
+    void add_rows_64 "sl_add_rows_64" (
+        const int64_t *ptr, Py_ssize_t n_sums, const int64_t *index, const double *values, Py_ssize_t end,
+        const double *rows, Py_ssize_t n_columns, const int64_t *to, double *out) noexcept
+    void add_rows_of_features "sl_add_rows_of_features" (
+        const int64_t *ptr, Py_ssize_t n_sums, const int32_t *index, const double *values, Py_ssize_t end,
+        const double *rows, Py_ssize_t n_columns, const int64_t *to, double *out) noexcept
     void add_pattern_rows_32 "sl_add_pattern_rows_32" (
         const int32_t *index, const double *values, Py_ssize_t first, Py_ssize_t last, Py_ssize_t end,
         const int64_t *ptr, const int32_t *column, const double *weight, double *out) noexcept
@@ -45,16 +50,15 @@ def add_scores(
     double[:, ::1] score,                # INOUT (n_tokens, n_columns)
 ):
     """Add the scores of a matrix of weights."""
-    cdef Py_ssize_t t, C = score.shape[1], n_stored = feature.shape[0]
+    cdef Py_ssize_t C = score.shape[1], n_stored = feature.shape[0], n_tokens = score.shape[0]
     cdef const double *x = &values[0] if values.shape[0] else NULL
     if C == 0 or n_stored == 0:
         return
     with nogil:
-        for t in range(score.shape[0]):
-            if index_t is int32_t:
-                add_rows_32(&feature[0], x, row_ptr[t], row_ptr[t + 1], n_stored, &weight[0, 0], C, &score[t, 0])
-            else:
-                add_rows_64(&feature[0], x, row_ptr[t], row_ptr[t + 1], n_stored, &weight[0, 0], C, &score[t, 0])
+        if index_t is int32_t:
+            add_rows_32(&row_ptr[0], n_tokens, &feature[0], x, n_stored, &weight[0, 0], C, NULL, &score[0, 0])
+        else:
+            add_rows_64(&row_ptr[0], n_tokens, &feature[0], x, n_stored, &weight[0, 0], C, NULL, &score[0, 0])
 
 
 def add_pattern_scores(
@@ -82,44 +86,46 @@ def add_pattern_scores(
 
 
 def add_gradient(
-    const int64_t[::1] feature_ptr,      # IN    (n_features + 1,) of the CSC matrix
+    const int64_t[::1] feature,          # IN    (n_present,) features that occur, ascending
+    const int64_t[::1] feature_ptr,      # IN    (n_present + 1,) occurrences of each
     const int32_t[::1] token,            # IN    (n_stored,)
     const double[::1] values,            # IN    (n_stored,) or empty
     const double[:, ::1] delta,          # IN    (n_tokens, n_columns)
     double[:, ::1] gradient,             # INOUT (n_features, n_columns)
-    Py_ssize_t first, Py_ssize_t last,   # features [first, last)
+    Py_ssize_t first, Py_ssize_t last,   # of the features present [first, last)
 ):
     """Add the gradient of a matrix of weights, for a range of features."""
-    cdef Py_ssize_t f, C = delta.shape[1], n_stored = token.shape[0]
+    cdef Py_ssize_t C = delta.shape[1], n_stored = token.shape[0]
     cdef const double *x = &values[0] if values.shape[0] else NULL
-    if C == 0 or n_stored == 0:
+    if C == 0 or n_stored == 0 or first >= last:
         return
     with nogil:
-        for f in range(first, last):
-            add_rows_32(&token[0], x, feature_ptr[f], feature_ptr[f + 1], n_stored, &delta[0, 0], C, &gradient[f, 0])
+        add_rows_of_features(&feature_ptr[first], last - first, &token[0], x, n_stored, &delta[0, 0], C,
+                             &feature[first], &gradient[0, 0])
 
 
 def add_pattern_gradient(
-    const int64_t[::1] feature_ptr,      # IN    (n_features + 1,)
+    const int64_t[::1] feature,          # IN    (n_present,) features that occur, ascending
+    const int64_t[::1] feature_ptr,      # IN    (n_present + 1,)
     const int32_t[::1] token,            # IN    (n_stored,)
     const double[::1] values,            # IN    (n_stored,) or empty
     const int64_t[::1] pattern_ptr,      # IN    (n_features + 1,)
     const int32_t[::1] pattern_column,   # IN    (n_weights,)
     const double[:, ::1] delta,          # IN    (n_tokens, n_columns)
     double[::1] gradient,                # INOUT (n_weights,)
-    Py_ssize_t first, Py_ssize_t last,   # features [first, last)
+    Py_ssize_t first, Py_ssize_t last,   # of the features present [first, last)
 ):
     """Add the gradient of the weights of a pattern, for a range of features."""
-    cdef Py_ssize_t f, low, high, n_stored = token.shape[0]
+    cdef Py_ssize_t i, low, high, n_stored = token.shape[0]
     cdef const double *x = &values[0] if values.shape[0] else NULL
     if delta.shape[1] == 0 or n_stored == 0:
         return
     with nogil:
-        for f in range(first, last):
-            low = pattern_ptr[f]
-            high = pattern_ptr[f + 1]
+        for i in range(first, last):
+            low = pattern_ptr[feature[i]]
+            high = pattern_ptr[feature[i] + 1]
             if low < high:
-                add_pattern_columns(&token[0], x, feature_ptr[f], feature_ptr[f + 1], n_stored, &delta[0, 0],
+                add_pattern_columns(&token[0], x, feature_ptr[i], feature_ptr[i + 1], n_stored, &delta[0, 0],
                                     delta.shape[1], &pattern_column[low], high - low, &gradient[low])
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from .._sequences.matrix import csr_rows
 from . import _linear_kernels
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ class Design:
         self.shape = matrix.shape
         self._matrix = matrix
         self._halves: tuple[Split, Design, Design] | None = None
+        self._whole: tuple[Design, int, int] | None = None
         if self.sparse:
             index = np.result_type(matrix.indptr.dtype, matrix.indices.dtype)
             index = np.int32 if index == np.int32 else np.int64
@@ -41,19 +41,24 @@ class Design:
             # A matrix of ones, the usual case for text, needs no values: a third of the memory to read.
             self.values = _ONES if (matrix.data == 1).all() else matrix.data.astype(np.float64, copy=False)
 
+    @classmethod
+    def of_arrays(cls, row_ptr: np.ndarray, feature: np.ndarray, values: np.ndarray, n_features: int) -> Design:
+        """A sparse design from the arrays that the kernels take."""
+        out = cls.__new__(cls)
+        out.sparse, out.shape, out._matrix = True, (len(row_ptr) - 1, n_features), None
+        out._halves = out._whole = None
+        out.row_ptr, out.feature, out.values = row_ptr, feature, values
+        return out
+
     def rows(self, first: int, last: int) -> Design:
-        """The design of a range of rows."""
-        if self.sparse:
-            part = csr_rows(self._matrix, first, last)
-            if len(self.values) == 0:
-                out = Design.__new__(Design)
-                out.sparse, out.shape, out._matrix, out._halves = True, part.shape, part, None
-                out.row_ptr = part.indptr.astype(self.row_ptr.dtype, copy=False)
-                out.feature = part.indices.astype(self.row_ptr.dtype, copy=False)
-                out.values = _ONES
-                return out
-            return Design(part)
-        return Design(self._matrix[first:last])
+        """The design of a range of rows; its features and values are views."""
+        if not self.sparse:
+            return Design(self._matrix[first:last])
+        a, b = int(self.row_ptr[first]), int(self.row_ptr[last])
+        values = self.values[a:b] if len(self.values) else _ONES
+        out = Design.of_arrays(self.row_ptr[first : last + 1] - a, self.feature[a:b], values, self.shape[1])
+        out._whole = (self, first, last)
+        return out
 
     def dense_rows(self) -> np.ndarray:
         """The rows as C-contiguous float64; only for dense designs."""
@@ -64,24 +69,34 @@ class Design:
         return self._matrix[:, first:last].astype(np.float64, copy=False)
 
     def split(self, split: Split) -> tuple[Design, Design]:
-        """Occurrences of the features that have rows in `split`, numbered by row, and of the others; made once."""
+        """Occurrences of the features that have rows in `split`, numbered by row, and of the others; made once.
+
+        The rows of a larger design are rows of its halves.
+        """
         if self._halves is None or self._halves[0] is not split:
-            row = split.row[self.feature]
-            chosen = row >= 0
-            token = np.repeat(np.arange(self.shape[0]), np.diff(self.row_ptr))
-            halves = []
-            for kept, columns, width in ((chosen, row, split.rows.n_features), (~chosen, self.feature, self.shape[1])):
-                part = Design.__new__(Design)
-                part.sparse, part.shape, part._matrix, part._halves = True, (self.shape[0], width), None, None
-                counts = np.bincount(token[kept], minlength=self.shape[0])
-                part.row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(self.row_ptr.dtype)
-                part.feature = columns[kept].astype(self.feature.dtype, copy=False)
-                part.values = self.values[kept] if len(self.values) else _ONES
-                halves.append(part)
+            if self._whole is None:
+                halves = self._halved(split)
+            else:
+                whole, first, last = self._whole
+                halves = [half.rows(first, last) for half in whole.split(split)]
             self._halves = (split, *halves)
         return self._halves[1:]
 
-    @cached_property
+    def _halved(self, split: Split) -> list[Design]:
+        row = split.row[self.feature]
+        chosen = row >= 0
+        token = np.repeat(np.arange(self.shape[0]), np.diff(self.row_ptr))
+        halves = []
+        for kept, columns, width in ((chosen, row, split.rows.n_features), (~chosen, self.feature, self.shape[1])):
+            counts = np.bincount(token[kept], minlength=self.shape[0])
+            row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(self.row_ptr.dtype)
+            values = self.values[kept] if len(self.values) else _ONES
+            halves.append(
+                Design.of_arrays(row_ptr, columns[kept].astype(self.feature.dtype, copy=False), values, width)
+            )
+        return halves
+
+    @property
     def transposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """CSC arrays of a sparse design: feature pointers (int64), tokens (int32), values (or empty)."""
         feature_ptr = np.zeros(self.shape[1] + 1, dtype=np.int64)
@@ -91,14 +106,27 @@ class Design:
         return feature_ptr, token, values
 
     @cached_property
+    def by_feature(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """`transposed` without the features that don't occur: the others (int64), their pointers, tokens, values."""
+        feature_ptr, token, values = self.transposed
+        present = np.flatnonzero(np.diff(feature_ptr))
+        return present, np.append(feature_ptr[present], len(token)), token, values
+
+    @cached_property
     def feature_ranges(self) -> list[tuple[int, int]]:
         """Ranges of features with about equal work, for the gradient; they depend on the data only."""
         n_features = self.shape[1]
         if not self.sparse:
             step = max(1, 1 << 16 >> max(0, int(self.shape[0]).bit_length() - 12))
             return [(f, min(f + step, n_features)) for f in range(0, n_features, step)]
-        feature_ptr = self.transposed[0]
-        n_ranges = max(1, min(64, int(feature_ptr[-1]) // 16384))
-        cuts = np.searchsorted(feature_ptr, np.linspace(0, feature_ptr[-1], n_ranges + 1)[1:-1])
-        cuts = np.unique(np.concatenate([[0], cuts, [n_features]]))
+        present, ptr, _, _ = self.by_feature
+        n_ranges = max(1, min(64, int(ptr[-1]) // 16384))
+        cuts = np.searchsorted(ptr, np.linspace(0, ptr[-1], n_ranges + 1)[1:-1])
+        cuts = np.unique(np.concatenate([[0], np.append(present, n_features)[cuts], [n_features]]))
         return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+    @cached_property
+    def present_ranges(self) -> list[tuple[int, int]]:
+        """The same ranges, counted in the features that occur."""
+        present = self.by_feature[0]
+        return [tuple(np.searchsorted(present, bounds).tolist()) for bounds in self.feature_ranges]

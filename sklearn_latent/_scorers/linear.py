@@ -171,9 +171,9 @@ class LinearScorer:
 
             tasks(add_dense, design.feature_ranges)
             return
-        sparse = design.transposed
+        sparse = design.by_feature
         if pattern.full:
-            tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, out, *r), design.feature_ranges)
+            tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, out, *r), design.present_ranges)
         else:
             head = (*sparse, pattern.ptr, pattern.column, delta, out)
-            tasks(lambda r: _linear_kernels.add_pattern_gradient(*head, *r), design.feature_ranges)
+            tasks(lambda r: _linear_kernels.add_pattern_gradient(*head, *r), design.present_ranges)

@@ -21,6 +21,8 @@ __all__ = ["Split", "split_of"]
 _SHARE = 1 / 6
 #: Bytes of all rows together: about what stays in the cache of a core.
 _ROW_BYTES = 1 << 22
+#: Up to this many columns a row is about as long as the list of a feature's weights, and every feature gets one.
+_NARROW = 4
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,14 @@ class Split:
 
 def split_of(pattern: Pattern) -> Split | None:
     """Choose the features that get rows, those with most weights first; None if there is nothing to gain."""
-    if pattern.full or pattern.n_columns < 4:
+    if pattern.full:
         return None
     count = np.diff(pattern.ptr)
-    order = np.argsort(-count, kind="stable")[: _ROW_BYTES // (8 * pattern.n_columns)]
-    order = np.sort(order[count[order] >= max(2.0, _SHARE * pattern.n_columns)])
+    if pattern.n_columns <= _NARROW:
+        order = np.flatnonzero(count)
+    else:
+        order = np.argsort(-count, kind="stable")[: _ROW_BYTES // (8 * pattern.n_columns)]
+        order = np.sort(order[count[order] >= max(2.0, _SHARE * pattern.n_columns)])
     if len(order) == 0:
         return None
     row = np.full(pattern.n_features, -1, dtype=np.int32)

@@ -189,12 +189,14 @@ def make_stepper(tagger, state: dict | None = None) -> Stepper:
 
 
 def _solve(tagger, objective, data, chunks, start, rng, report, watch, workers) -> Result:
+    free: list[np.ndarray] = []
+
     def fun(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        return objective.value_and_grad(theta, chunks, workers)
+        return objective.value_and_grad(theta, chunks, workers, free.pop() if free else None)
 
     if tagger.solver == "lbfgs":
         options = {"max_iter": tagger.max_iter, "tol": tagger.tol, "report": report, "watch": watch}
-        return minimize_lbfgs(fun, start, run=workers.map, **options)
+        return minimize_lbfgs(fun, start, run=workers.map, recycle=free.append, **options)
     stepper = make_stepper(tagger)
     result = minimize_stochastic(
         SampledObjective(objective, data.X, data.codes, data.weight, workers), start, stepper,
