@@ -357,13 +357,14 @@ SL_WIDE static void sl_lanes_log_product(const double *SL_RESTRICT scale, ptrdif
     }
     for (ptrdiff_t t = 0; t < n_steps; t++) {
         const double *row = scale + t * SL_LANES;
-        int small = 0;
-        /* Sums are at most one. Neither of two factors that meet may be so small that their product could underflow. */
+        int extreme = 0;
+        /* Neither of two factors that meet may be so small that their product could underflow; and a sum is at most the
+         * number of states. */
         for (int l = 0; l < SL_LANES; l++)
-            small |= (row[l] < 1e-140) | (product[l] < 1e-140);
-        if (small) {
+            extreme |= (row[l] < 1e-140) | (product[l] < 1e-140) | (product[l] > 1e140);
+        if (extreme) {
             for (int l = 0; l < SL_LANES; l++) {
-                if (row[l] >= 1e-140 && product[l] >= 1e-140) {
+                if (row[l] >= 1e-140 && product[l] >= 1e-140 && product[l] <= 1e140) {
                     product[l] *= row[l];
                     continue;
                 }

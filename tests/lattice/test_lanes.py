@@ -86,6 +86,22 @@ def test_many_states_and_lengths_as_one_by_one(monkeypatch, n_latent, clamped):
         np.testing.assert_allclose(ours, other, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_states", [1, 3, 44])
+def test_zero_scores_count_paths_however_many(n_states):
+    # 44 states and 400 tokens: the number of paths is far beyond the largest double, and so is its inverse.
+    lengths, offsets = [400, 399, 2, 397], np.array([0, 400, 799, 801, 1198])
+    topology = latent_topology(np.array([n_states]))
+    for score in (0.0, -300.0):
+        lattice = Lattice(topology, np.full((1198, n_states), score), np.zeros((1, n_states**2)), offsets)
+        assert lattice._in_lanes is not None
+        expected = np.array(lengths) * (np.log(n_states) + score)
+        np.testing.assert_allclose(lattice.log_sum(), expected, rtol=1e-13, atol=1e-12)
+    node, arc = np.full((1198, n_states), -np.inf), np.full((1, n_states**2), -400.0)
+    node[:, 0] = 0.0
+    log_sum = Lattice(topology, node, arc, offsets).log_sum()
+    np.testing.assert_allclose(log_sum, -400.0 * (np.array(lengths) - 1), rtol=1e-13)
+
+
 @given(topologies(), st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
 def test_a_sequence_is_the_same_bits_in_any_company(topology, lengths, seed):
