@@ -23,8 +23,8 @@ Cost per token: S^2 multiplications for each of forward, backward and arc masses
 """
 
 from ._numeric cimport (
-    INFINITY, NAN, add_outer, add_outer_product, add_scaled, exp, finish_forward, int32_t, int64_t, log, matrix_vector,
-    max_plus, row_factors_c, start_backward, uint8_t, vector_matrix,
+    INFINITY, NAN, add_outer, add_outer_product, add_scaled, add_term, exp, finish_forward, int32_t, int64_t, log,
+    matrix_vector, max_plus, row_factors_c, start_backward, sum_of, uint8_t, vector_matrix,
 )
 
 cdef double TINY = 1e-290
@@ -332,7 +332,7 @@ def accumulate_fast(
     cdef Scores scores
     cdef Py_ssize_t n_sequences = offsets.shape[0] - 1, i, t, first, n_tokens, S = node_factor.shape[1], k
     cdef Py_ssize_t stride, n_arcs = arc_factor.shape[1]
-    cdef double total
+    cdef double total, unit, rest
     cdef bint safe
     cdef double *alpha
     cdef double *mass
@@ -373,13 +373,15 @@ def accumulate_fast(
                 certified[i] = 0
                 continue
             if total > -INFINITY:
+                unit = rest = 0.0
                 for t in range(n_tokens):
-                    total += node_shift[first + t]
+                    add_term(&unit, &rest, node_shift[first + t])
                 if stride:
                     for t in range(1, n_tokens):
-                        total += arc_shift[first + t]
+                        add_term(&unit, &rest, arc_shift[first + t])
                 else:
-                    total += arc_shift[0] * (n_tokens - 1)
+                    add_term(&unit, &rest, arc_shift[0] * (n_tokens - 1))
+                total += sum_of(unit, rest)
             log_sum[i] = total
             if not masses or not total > -INFINITY:
                 continue

@@ -7,7 +7,7 @@ g holds sequence order[8 g + k], or none (-1). Steps of all groups are laid out 
 group_ptr[g]:group_ptr[g + 1], as many as its longest sequence has tokens.
 """
 
-from ._numeric cimport INFINITY, NAN, int32_t, int64_t, uint8_t
+from ._numeric cimport INFINITY, NAN, add_term, int32_t, int64_t, sum_of, uint8_t
 
 cdef extern from "_lanes.h" nogil:
     enum: SL_LANES
@@ -56,12 +56,12 @@ def lane_factors(
     cdef Py_ssize_t group, t, k, i, S = score.shape[1]
     cdef const double *rows[8]
     cdef double shift[8]
+    cdef double total[8]
+    cdef double rest[8]
     with nogil:
         for group in range(group_ptr.shape[0] - 1):
             for k in range(8):
-                i = order[8 * group + k]
-                if i >= 0:
-                    unit[i] = 0.0
+                total[k] = rest[k] = 0.0
             for t in range(group_ptr[group + 1] - group_ptr[group]):
                 for k in range(8):
                     i = order[8 * group + k]
@@ -72,9 +72,12 @@ def lane_factors(
                 lanes_factors(rows, &factor[(group_ptr[group] + t) * S * 8], &shift[0],
                               &low[(group_ptr[group] + t) * 8], S)
                 for k in range(8):
-                    i = order[8 * group + k]
-                    if i >= 0 and t < offsets[i + 1] - offsets[i]:
-                        unit[i] += shift[k]
+                    # Beyond a sequence's end the shift is zero.
+                    add_term(&total[k], &rest[k], shift[k])
+            for k in range(8):
+                i = order[8 * group + k]
+                if i >= 0:
+                    unit[i] = sum_of(total[k], rest[k])
 
 
 def lane_walk(
@@ -208,14 +211,15 @@ def path_walk(
 ):
     """Where clamping leaves one path, its score is the log sum and its masses are ones."""
     cdef Py_ssize_t i, t, k, S = node.shape[1], stride = 1 if arc.shape[0] > 1 else 0
-    cdef double total
+    cdef double total, rest
     with nogil:
         for i in range(offsets.shape[0] - 1):
-            total = 0.0
+            total = rest = 0.0
             for t in range(offsets[i], offsets[i + 1]):
-                total += node[t, path[t]]
+                add_term(&total, &rest, node[t, path[t]])
                 if t > offsets[i]:
-                    total += arc[t * stride, path[t - 1] * S + path[t]]
+                    add_term(&total, &rest, arc[t * stride, path[t - 1] * S + path[t]])
+            total = sum_of(total, rest)
             log_sum[i] = total if total < INFINITY else NAN
             if not masses or not total > -INFINITY or not total < INFINITY:
                 continue

@@ -5,6 +5,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.math cimport INFINITY, NAN, exp, log
 
 cdef extern from "_vector.h" nogil:
+    void add_term "sl_add_term" (double *sum, double *rest, double value) noexcept
+    double sum_of "sl_sum_of" (double sum, double rest) noexcept
     void row_factors_c "sl_row_factors" (const double *score, double *factor, double *shift, double *low,
                                          Py_ssize_t n_rows, Py_ssize_t n_columns) noexcept
     void vector_matrix "sl_vector_matrix" (const double *a, const double *M, double *out, Py_ssize_t n) noexcept

@@ -60,6 +60,21 @@ static inline double sl_exp_nonpositive(double x)
     return x < -708.0 ? 0.0 : p;
 }
 
+/* Long sums of scores with the rounding of each addition kept (Neumaier 1974): a loss is the difference of two such sums,
+ * and what rounding leaves of it has to be small beside the loss and not beside the sums. */
+static inline void sl_add_term(double *sum, double *rest, double value)
+{
+    const double next = *sum + value;
+    *rest += fabs(*sum) >= fabs(value) ? (*sum - next) + value : (value - next) + *sum;
+    *sum = next;
+}
+
+/* Infinities and NaN are the sum's own: beside them the rest means nothing. */
+static inline double sl_sum_of(double sum, double rest)
+{
+    return sum - sum == 0.0 ? sum + rest : sum;
+}
+
 /* Row by row: shift = largest score, factor = exp(score - shift), low = smallest positive factor.
  * low = 0 where a finite score is too far below the largest for its factor to be a normal number.
  * A row of -inf alone gets shift 0, factors 0 and low 1 (it has no positive factor that could be lost).

@@ -187,3 +187,17 @@ def test_a_path_over_what_is_no_number(value):
     np.testing.assert_array_equal(log_sum, [-np.inf if value == -np.inf else np.nan, 0.0])
     np.testing.assert_array_equal(state, [[0, 0], [0, 0], [1, 0], [1, 0]])
     np.testing.assert_array_equal(arcs, [[1, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("in_lanes", [False, True])
+def test_the_loss_of_a_long_sequence_is_not_lost_in_its_scores(monkeypatch, in_lanes):
+    # Scores of a hundred thousand tokens add up to 1e9; all of them but for 1e-9 are on the path.
+    monkeypatch.setattr(_lanes, "LANES_PAY", in_lanes)
+    rng = np.random.default_rng(0)
+    n, top = 100_000, latent_topology(np.array([1, 1]))
+    node = np.stack([1e4 + rng.standard_normal(n), np.zeros(n)], axis=1)
+    node[:, 1] = node[:, 0] - 30.0
+    lattice = Lattice(top, node, np.zeros((1, 4)), np.array([0, n]))
+    loss = lattice.log_sum() - lattice.log_sum(np.zeros(n, dtype=np.int32))
+    # Two sums of 1e9, each rounded once to 1e-7, and their logarithms' part to less.
+    np.testing.assert_allclose(loss, n * np.log1p(np.exp(-30.0)), rtol=0.0, atol=3e-7)
