@@ -19,7 +19,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Workers", "cut_by_tokens", "one_blas_thread"]
+__all__ = ["Workers", "cut_by_tokens", "cut_evenly", "one_blas_thread"]
 
 #: Tokens of one block: enough to drown the cost of a call, few enough to share among threads.
 BLOCK_TOKENS = 8192
@@ -38,6 +38,30 @@ def cut_by_tokens(lengths: np.ndarray, max_tokens: int) -> list[tuple[int, int]]
     if start < len(lengths):
         ranges.append((start, len(lengths)))
     return ranges
+
+
+def cut_evenly(lengths: np.ndarray, max_tokens: int, multiple: int = 1) -> list[tuple[int, int]]:
+    """Ranges of consecutive sequences with about equal numbers of tokens, so that none makes the others wait.
+
+    Parameters
+    ----------
+    lengths : ndarray of int of shape (n_sequences,)
+    max_tokens : int
+        Tokens of a range, but for half a sequence more at either end.
+    multiple : int, default=1
+        The number of ranges is a multiple of this, if there are sequences enough and a quarter of `max_tokens` or more.
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    n_ranges = -(-total // max_tokens)
+    if 4 * total >= max_tokens:
+        n_ranges = -(-n_ranges // multiple) * multiple
+    n_ranges = max(1, n_ranges)
+    # The cut nearest to each of the places where equal shares would end.
+    middles = ends - lengths / 2
+    cuts = np.searchsorted(middles, np.arange(1, n_ranges) * (total / n_ranges))
+    cuts = np.unique(np.concatenate([[0], cuts, [len(lengths)]])).tolist()
+    return list(zip(cuts[:-1], cuts[1:], strict=True))
 
 
 class Workers:

@@ -16,9 +16,14 @@ import numpy as np
 from .._lattice import Lattice, Topology
 from .._scorers import Design
 from .._scorers.base import Scorer
-from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_by_tokens
+from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_evenly
 
 __all__ = ["ChainObjective", "Chunk", "Packing"]
+
+#: Blocks of a chunk are a multiple of this, so that two or four threads end together.
+BLOCKS = 4
+#: Weights of a range in passes over vectors of their length: what one line writes the next reads from the cache.
+RANGE = 1 << 16
 
 
 class Packing:
@@ -76,7 +81,7 @@ class Chunk:
         self.weight = weight
         self.first = first
         self.blocks = []
-        for a, b in cut_by_tokens(np.diff(offsets), BLOCK_TOKENS):
+        for a, b in cut_evenly(np.diff(offsets), BLOCK_TOKENS, multiple=BLOCKS):
             rows = slice(int(offsets[a]), int(offsets[b]))
             block = Block(design.rows(rows.start, rows.stop), offsets[a : b + 1] - offsets[a], rows, slice(a, b))
             self.blocks.append(block)
@@ -85,7 +90,7 @@ class Chunk:
     def cut(values, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray, row_bytes: int) -> list[Chunk]:
         """Cut a corpus into chunks whose work arrays, `row_bytes` a token, stay within `CHUNK_BYTES`."""
         chunks, whole = [], Design(values)
-        for a, b in cut_by_tokens(np.diff(offsets), max(1, CHUNK_BYTES // max(1, row_bytes))):
+        for a, b in cut_evenly(np.diff(offsets), max(1, CHUNK_BYTES // max(1, row_bytes))):
             rows = slice(int(offsets[a]), int(offsets[b]))
             design = whole if rows == slice(0, len(codes)) else whole.rows(rows.start, rows.stop)
             chunks.append(Chunk(design, codes[rows], offsets[a : b + 1] - offsets[a], weight[a:b], a))
@@ -129,13 +134,22 @@ class ChainObjective:
         grad : ndarray of float64 of shape (n_params,)
         """
         grad = np.empty(len(theta)) if out is None else out
-        if np.isinf(self.sigma):
-            value = 0.0
-            grad.fill(0.0)
-        else:
-            value = 0.5 * float(theta @ theta) / self.sigma**2
-            np.divide(theta, self.sigma**2, out=grad)
+        value = self._prior(theta, grad, workers)
         return value + self.add_loss(theta, chunks, workers, grad), grad
+
+    def _prior(self, theta: np.ndarray, grad: np.ndarray, workers: Workers) -> float:
+        """Value of the prior; its gradient is written to `grad`."""
+        if np.isinf(self.sigma):
+            grad.fill(0.0)
+            return 0.0
+        variance = self.sigma**2
+
+        def task(first: int) -> float:
+            part = theta[first : first + RANGE]
+            np.divide(part, variance, out=grad[first : first + RANGE])
+            return float(part @ part)
+
+        return 0.5 * sum(workers.map(task, range(0, len(theta), RANGE))) / variance
 
     def add_loss(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers, grad: np.ndarray) -> float:
         """Loss of the chunks without the prior; its gradient is added to `grad`."""

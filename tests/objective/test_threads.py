@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from sklearn_latent._threads import Workers, cut_by_tokens, one_blas_thread
+from sklearn_latent._threads import Workers, cut_by_tokens, cut_evenly, one_blas_thread
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 60))
@@ -23,6 +23,23 @@ def test_cuts_cover_everything_once_within_the_limit(lengths, limit):
         assert first < last
         # At least one sequence, and otherwise no more tokens than asked for.
         assert sum(lengths[first:last]) <= limit or sum(n > 0 for n in lengths[first:last]) == 1
+
+
+@given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 200), st.sampled_from([1, 4]))
+def test_even_cuts_cover_everything_once(lengths, limit, multiple):
+    cuts = cut_evenly(np.array(lengths, dtype=np.int64), limit, multiple)
+    assert [i for first, last in cuts for i in range(first, last)] == list(range(len(lengths)))
+    share = min(limit, max(1, sum(lengths)))
+    for first, last in cuts:
+        # A share, and half a sequence more at either end.
+        assert first < last and sum(lengths[first:last]) <= share + max(lengths)
+
+
+def test_even_cuts_are_even():
+    lengths = np.random.default_rng(0).integers(1, 40, 1000)
+    for limit, multiple in [(1000, 4), (7000, 1), (30_000, 4), (50_000, 4)]:
+        sizes = [int(lengths[a:b].sum()) for a, b in cut_evenly(lengths, limit, multiple)]
+        assert max(sizes) - min(sizes) <= 80 and len(sizes) % multiple == 0
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1])
