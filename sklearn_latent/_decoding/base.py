@@ -48,7 +48,11 @@ class Decoded:
 
 
 class Decoder(Protocol):
-    """Finds label sequences for the sequences of a lattice."""
+    """Finds label sequences for the sequences of a lattice.
+
+    A decoder whose labels come for far less than their probability may also have ``labels(lattice)``, which gives the
+    same label ids as `decode`, or None where that takes the whole work, or where not every sequence has a finite score.
+    """
 
     def decode(self, lattice: Lattice) -> Decoded:
         """Decode a batch; sequences without tokens get probability one."""

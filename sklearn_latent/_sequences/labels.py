@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .collector import no_cycle_search
 from .frames import column_names, group_lengths, value_column
 from .matrix import sequence_indices
 
@@ -161,9 +162,11 @@ class LabelCodec:
 
     def decode(self, codes: np.ndarray, offsets: np.ndarray) -> LabelSequences:
         """Labels as Python scalars, one list a sequence."""
-        flat = self.classes[codes].tolist() if len(codes) else []
+        # Through objects, so that a label is one object however often it comes.
+        flat = np.array([*self.classes.tolist(), None], dtype=object)[codes].tolist() if len(codes) else []
         bounds = offsets.tolist()
-        return LabelSequences([flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
+        with no_cycle_search():
+            return LabelSequences([flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
 
 
 def as_classes(labels: list) -> np.ndarray:

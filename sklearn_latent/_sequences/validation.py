@@ -181,11 +181,13 @@ def _from_list(entries: list) -> SequenceMatrix | list[list]:
         raise TypeError(f"X mixes kinds of sequences: X[{i}] is a sequence of {a}, X[{j}] of {b}")
     if found.keys() == {"numbers"}:
         return _stack(entries, kinds)
-    return [list(entry) for entry in entries]
+    return [entry if type(entry) is list else list(entry) for entry in entries]
 
 
 def _kind(entry: Any, i: int) -> str:
     """Classify what stands for a sequence: "numbers" (a matrix), "tokens", or "empty"."""
+    if type(entry) is list and entry and type(_first_of(entry[0])) is str:
+        return "tokens"  # as most are: the rest takes longer than all else that is done to a short sequence
     where = f"X[{i}]"
     if sp.issparse(entry):  # before the mappings: SciPy's dok arrays are dicts
         if entry.ndim != 2:
@@ -223,7 +225,7 @@ def _kind(entry: Any, i: int) -> str:
             return "numbers"
     if not isinstance(entry, Iterable):
         raise TypeError(f"{where} is a {type(entry).__name__}, but a sequence belongs there")
-    tokens = list(entry)
+    tokens = entry if type(entry) is list else list(entry)
     if not tokens:
         return "empty"
     first = tokens[0]
@@ -236,6 +238,11 @@ def _kind(entry: Any, i: int) -> str:
     if isinstance(first, (list, tuple)) and first and all(isinstance(v, (Number, np.bool_)) for v in first):
         return "numbers"
     return "tokens"
+
+
+def _first_of(token: Any) -> Any:
+    """First column of a token that is a tuple of columns; else the token itself."""
+    return token[0] if type(token) is tuple and token else token
 
 
 def _stack(entries: list, kinds: list[str]) -> SequenceMatrix:
