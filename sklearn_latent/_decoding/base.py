@@ -50,7 +50,7 @@ class Decoded:
 class Decoder(Protocol):
     """Finds label sequences for the sequences of a lattice.
 
-    A decoder whose labels come for far less than their probability may also have ``labels(lattice)``, which gives the
+    A decoder whose labels come for far less than their probability may also have ``label_ids(lattice)``, which gives the
     same label ids as `decode`, or None where that takes the whole work, or where not every sequence has a finite score.
     """
 

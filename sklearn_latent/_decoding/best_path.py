@@ -30,7 +30,7 @@ class BestPathDecoder:
             out.exact = at_least_half(out.log_prob)
         return out
 
-    def labels(self, lattice: Lattice) -> np.ndarray | None:
+    def label_ids(self, lattice: Lattice) -> np.ndarray | None:
         """Label ids alone (see `Decoder`)."""
         path, score = lattice.best_path()
         # A path of finite score can pass by a score that is not a number.

@@ -184,6 +184,8 @@ def as_classes(labels: list) -> np.ndarray:
 def flatten_labels(y: Iterable, name: str = "y") -> list[list]:
     """Lists of labels as Python scalars, one a sequence, from every accepted form of y.
 
+    What is such a list already is not copied.
+
     Parameters
     ----------
     y : list of lists of labels, or what stands for one
@@ -208,7 +210,9 @@ def flatten_labels(y: Iterable, name: str = "y") -> list[list]:
 
 
 def _label_list(labels, i: int, name: str) -> list:
-    if isinstance(labels, np.ndarray):
+    if type(labels) is list:
+        out = labels
+    elif isinstance(labels, np.ndarray):
         if labels.ndim != 1:
             raise TypeError(f"{name}[{i}] must be a 1-D array of labels, got {labels.ndim} dimensions")
         out = labels.tolist()
@@ -219,7 +223,7 @@ def _label_list(labels, i: int, name: str) -> list:
         )
     else:
         out = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-    if any(isinstance(label, np.generic) for label in out):
+    if any(issubclass(kind, np.generic) for kind in set(map(type, out))):
         out = [label.item() if isinstance(label, np.generic) else label for label in out]
     return out
 

@@ -282,9 +282,7 @@ class ColumnCoder:
         return self._rows(ids)
 
     def _code_tokens(self, columns: dict[int, Sequence[str]]) -> np.ndarray:
-        ids = {
-            c: np.fromiter(map(self.known[c].get, strings, repeat(-1)), np.int32) for c, strings in columns.items()
-        }
+        ids = {c: np.fromiter(map(self.known[c].get, strings, repeat(-1)), np.int32) for c, strings in columns.items()}
         rows = self._rows(ids)
         for row, (column, kind), strings in zip(rows, self.streams, self.derived, strict=True):
             if kind is not None:

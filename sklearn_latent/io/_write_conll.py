@@ -14,6 +14,9 @@ from ._conll import split_function, starts_document
 
 __all__ = ["write_conll"]
 
+#: Different lines remembered: enough for those that come often, few beside the corpus.
+_MOST_LINES = 1 << 17
+
 
 def write_conll(target, X, y=None, *, separator=None):
     r"""Write a column file: a token a line, its label last, an empty line after each sequence.
@@ -89,25 +92,24 @@ def write_conll(target, X, y=None, *, separator=None):
 
 
 def _write_bytes(file, lines: Iterator[str]) -> None:
-    while text := "".join(islice(lines, 4096)):
+    while text := "".join(islice(lines, 1024)):
         file.write(text.encode())
 
 
 def _lines(X, y, separator: str | None) -> Iterator[str]:
-    """Checked lines of a file, with their ends."""
+    """Checked lines of a file, with their ends, a sequence at a time."""
     if isinstance(X, (str, bytes, dict)) or not isinstance(X, Iterable) or hasattr(X, "columns"):
         raise TypeError(
             f"X must hold one list of tokens a sequence, such as [['rain', 'fell']]; got {type(X).__name__}"
         )
-    writer = _Writer(separator)
+    writer = _Writer(separator, y is not None)
     labels = repeat(None) if y is None else iter(flatten_labels(y))
     i = -1
     for i, tokens in enumerate(X):
         own = next(labels, _MISSING)
         if own is _MISSING:
             raise ValueError(f"y has {i} sequences, but X has more: X[{i}] has no labels")
-        yield from writer.sequence(i, tokens, own)
-        yield "\n"
+        yield writer.sequence(i, tokens, own)
     if y is not None and next(labels, _MISSING) is not _MISSING:
         raise ValueError(f"X has {i + 1} sequences, but y has more: y[{i + 1}] has no tokens")
 
@@ -115,33 +117,55 @@ def _lines(X, y, separator: str | None) -> Iterator[str]:
 _MISSING = object()
 
 
-class _Writer:
-    """Joins columns into lines, and refuses those that would be read as something else."""
+class _Writer(dict):
+    """Joins columns into lines, and refuses those that would be read as something else.
 
-    def __init__(self, separator: str | None):
+    As a dict it has the line of each different token, with its label if there are labels, made and checked when it
+    comes first: a corpus repeats most of them.
+    """
+
+    def __init__(self, separator: str | None, labelled: bool):
         self._separator = separator
+        self._labelled = labelled
         self._joint = "\t" if separator is None else separator
         self._split = None
         self._width: int | None = None  # columns of a token, 0 for a str
 
-    def sequence(self, i: int, tokens, labels: list | None) -> Iterator[str]:
-        """Lines of one sequence."""
+    def sequence(self, i: int, tokens, labels: list | None) -> str:
+        """Lines of one sequence and an empty one."""
         if isinstance(tokens, (str, bytes, dict)) or not isinstance(tokens, Iterable):
             raise TypeError(
                 f"X[{i}] is {tokens!r} ({type(tokens).__name__}), but X must hold one list of tokens a sequence, "
                 "such as [['rain', 'fell']]"
             )
-        tokens = list(tokens)
+        tokens = tokens if type(tokens) is list else list(tokens)
         if labels is not None and len(labels) != len(tokens):
             raise ValueError(f"X[{i}] has {len(tokens)} tokens but y[{i}] has {len(labels)} labels")
         if not tokens:
             raise ValueError(f"X[{i}] is empty, and a column file has no empty sequences")
-        for t, token in enumerate(tokens):
-            place = f"sequence {i}, token {t}: "
-            fields = self._columns(token, place)
-            if labels is not None:
-                fields.append(_label(labels[t], place))
-            yield self._line(fields, place) + "\n"
+        pairs = tokens if labels is None else zip(tokens, labels, strict=True)
+        try:
+            lines = "".join(map(self.__getitem__, pairs))
+        except (TypeError, ValueError):
+            # Something is wrong in this sequence: with the place in hand the same checks say what.
+            labels = repeat(None) if labels is None else labels
+            pairs = enumerate(zip(tokens, labels, strict=False))
+            lines = "".join([self._text(token, label, f"sequence {i}, token {t}: ") for t, (token, label) in pairs])
+        if len(self) > _MOST_LINES:
+            self.clear()
+        return lines + "\n"
+
+    def __missing__(self, key) -> str:
+        token, label = key if self._labelled else (key, None)
+        self[key] = text = self._text(token, label, "")
+        return text
+
+    def _text(self, token, label, place: str) -> str:
+        """The line of a token with its end."""
+        fields = self._columns(token, place)
+        if self._labelled:
+            fields.append(_label(label, place))
+        return self._line(fields, place) + "\n"
 
     def _columns(self, token, place: str) -> list[str]:
         if isinstance(token, str):
