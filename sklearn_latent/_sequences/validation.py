@@ -172,10 +172,14 @@ def _from_array(X: np.ndarray) -> SequenceMatrix:
 
 def _from_list(entries: list) -> SequenceMatrix | list[list]:
     kinds: list[str] = []
+    found: dict[str, int] = {}  # where each kind comes first
     for i, entry in enumerate(entries):
-        entries[i] = entry = _materialised(entry)
-        kinds.append(_kind(entry, i))
-    found = {kind: i for i, kind in reversed(list(enumerate(kinds))) if kind != "empty"}
+        if type(entry) is not list:
+            entries[i] = entry = _materialised(entry)
+        kind = _kind(entry, i)
+        kinds.append(kind)
+        if kind not in found and kind != "empty":
+            found[kind] = i
     if len(found) > 1:
         (a, i), (b, j) = sorted(found.items(), key=lambda item: item[1])[:2]
         raise TypeError(f"X mixes kinds of sequences: X[{i}] is a sequence of {a}, X[{j}] of {b}")

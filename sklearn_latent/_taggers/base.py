@@ -35,8 +35,8 @@ from .options import MOST_SEARCH, check_scheme, make_decoder
 
 __all__ = ["SequenceTaggerMixin"]
 
-#: Tokens whose features are made at a time where they can be: they stay in the cache until they are read.
-PART_TOKENS = BLOCK_TOKENS
+#: Tokens whose features are made at a time where they can be: few megabytes, and long runs of look-ups in one table.
+PART_TOKENS = 8 * BLOCK_TOKENS
 
 
 class SequenceTaggerMixin:
