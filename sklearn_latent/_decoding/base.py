@@ -50,8 +50,8 @@ class Decoded:
 class Decoder(Protocol):
     """Finds label sequences for the sequences of a lattice.
 
-    A decoder whose labels come for far less than their probability may also have ``label_ids(lattice)``, which gives the
-    same label ids as `decode`, or None where that takes the whole work, or where not every sequence has a finite score.
+    A decoder whose labels come for far less than their probability may also have ``label_ids(lattice)``. That gives the
+    label ids that `decode` gives, or None where it takes the whole work or where a sequence has no finite score.
     """
 
     def decode(self, lattice: Lattice) -> Decoded:
