@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
@@ -419,7 +420,7 @@ class SequenceTaggerMixin:
     ) -> list[Any]:
         """Apply `f` to the lattice of each block, with its rows if asked; results in order.
 
-        `quick`, if given, is asked first, and `f` where it returns None.
+        `quick`, if given, calls no BLAS; it is asked first, and `f` where it returns None.
         """
 
         def task(make: Callable):
@@ -427,12 +428,22 @@ class SequenceTaggerMixin:
             found = None if quick is None else quick(lattice)
             if found is not None:
                 return found
-            check()
-            return f(lattice, covered) if rows else f(lattice)
+            with one_blas_thread() if quick is not None else nullcontext():
+                check()
+                return f(lattice, covered) if rows else f(lattice)
 
-        corpora = [corpora] if isinstance(corpora, SequenceMatrix) else corpora
-        with one_blas_thread(), Workers(self.n_jobs) as workers:
-            return list(workers.map(task, self._lattices(corpora, fixed)))
+        with ExitStack() as limit, Workers(self.n_jobs) as workers:
+
+            def limited() -> Iterator[SequenceMatrix]:
+                # To hold BLAS takes longer than to label a sentence: not where nothing calls it.
+                entered = False
+                for corpus in [corpora] if isinstance(corpora, SequenceMatrix) else corpora:
+                    if not entered and (quick is None or not sp.issparse(corpus.values)):
+                        limit.enter_context(one_blas_thread())
+                        entered = True
+                    yield corpus
+
+            return list(workers.map(task, self._lattices(limited(), fixed)))
 
     def _check_possible(self, lattice: Lattice, first: int, fixed: bool) -> None:
         log_sum = lattice.free_log_sum
