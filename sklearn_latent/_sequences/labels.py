@@ -17,6 +17,8 @@ __all__ = ["FOREIGN", "UNKNOWN", "LabelCodec", "LabelSequences", "flatten_labels
 UNKNOWN = -1
 #: Code of a label that is not among the classes: it has probability zero.
 FOREIGN = -2
+#: Sequences decoded at a time.
+_RUN = 4096
 
 
 class LabelSequences(list):
@@ -163,10 +165,14 @@ class LabelCodec:
     def decode(self, codes: np.ndarray, offsets: np.ndarray) -> LabelSequences:
         """Labels as Python scalars, one list a sequence."""
         # Through objects, so that a label is one object however often it comes.
-        flat = np.array([*self.classes.tolist(), None], dtype=object)[codes].tolist() if len(codes) else []
-        bounds = offsets.tolist()
+        labels, out = np.array([*self.classes.tolist(), None], dtype=object), LabelSequences()
         with no_cycle_search():
-            return LabelSequences([flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
+            for start in range(0, len(offsets) - 1, _RUN):
+                bounds = offsets[start : start + _RUN + 1]
+                flat = labels[codes[bounds[0] : bounds[-1]]].tolist()
+                bounds = (bounds - bounds[0]).tolist()
+                out += [flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return out
 
 
 def as_classes(labels: list) -> np.ndarray:
