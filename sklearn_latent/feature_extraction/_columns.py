@@ -6,7 +6,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, repeat
+from itertools import count, islice, repeat
 from operator import itemgetter
 
 import numpy as np
@@ -16,17 +16,14 @@ from ._corpus import place, shorten, token_sequences
 __all__ = ["ColumnCoder", "TokenReader", "derive", "shape_class"]
 
 #: Tokens read before their ids are put together, and different tokens remembered from one such part to the next.
-PART_TOKENS, MOST_TOKENS = 1 << 20, 1 << 17
+PART_TOKENS, MOST_TOKENS = 1 << 20, 1 << 16
 
 
-class Interner(dict):
-    """A dict from strings to consecutive ids that numbers a new string when asked for it."""
-
-    def __missing__(self, key):
-        if not isinstance(key, str):
-            raise TypeError
-        self[str(key)] = number = len(self)
-        return number
+def _number(known: dict[str, int], strings: Sequence[str]) -> np.ndarray:
+    """Ids of strings, int32; those that are not known are numbered on, in order of first occurrence."""
+    new = [string for string in dict.fromkeys(strings) if string not in known]
+    known.update(zip(map(str, new), count(len(known)), strict=False))  # str: numpy's own would be kept otherwise
+    return np.fromiter(map(known.__getitem__, strings), np.int32, len(strings))
 
 
 class TokenReader:
@@ -132,19 +129,23 @@ class Tokens(dict):
 
     def __init__(self, n_columns: int):
         self.unread: list = []
-        self._n_columns = n_columns
+        self._kinds = (str,) * n_columns if n_columns != 1 else str
 
     def __missing__(self, token):
-        if self._n_columns == 1:
-            if not isinstance(token, str):
-                raise TypeError
-        elif not isinstance(token, tuple) or len(token) != self._n_columns:
-            raise ValueError
-        elif not all(isinstance(value, str) for value in token):
-            raise TypeError
+        if (tuple(map(type, token)) if type(token) is tuple else type(token)) != self._kinds:
+            self._judge(token)  # there are strings of other types, such as numpy's
         self[token] = number = len(self)
         self.unread.append(token)
         return number
+
+    def _judge(self, token) -> None:
+        if self._kinds is str:
+            if not isinstance(token, str):
+                raise TypeError
+        elif not isinstance(token, tuple) or len(token) != len(self._kinds):
+            raise ValueError
+        elif not all(isinstance(value, str) for value in token):
+            raise TypeError
 
 
 def _as_ndarray(values: array, dtype) -> np.ndarray:
@@ -226,12 +227,10 @@ class ColumnCoder:
 
     def learn(self, X: Iterable) -> tuple[np.ndarray, np.ndarray]:
         """Number the strings of a corpus; give lengths (n_sequences,) and ids (n_streams, n_tokens)."""
-        self.known = {column: Interner() for column in self.used}
-        self.derived = [Interner() for _ in self.streams]
+        self.known = {column: {} for column in self.used}
+        self.derived = [{} for _ in self.streams]
         self.tables = [np.zeros(0, dtype=np.int32) for _ in self.streams]
         lengths, ids = _joined(self._parts(X, None, self._learn_tokens), len(self.streams))
-        self.known = {column: dict(strings) for column, strings in self.known.items()}
-        self.derived = [dict(strings) for strings in self.derived]
         return lengths, ids
 
     def code(self, X: Iterable) -> tuple[np.ndarray, np.ndarray]:
@@ -263,8 +262,11 @@ class ColumnCoder:
                 continue
             unread = reader.tokens.unread
             if unread:
-                values = [unread] if len(used) == 1 else zip(*unread, strict=True)
-                table = np.concatenate([table, code(dict(zip(used, values, strict=True)))], axis=1)
+                # Not zip(*unread): it makes an object a token, all at once.
+                columns = {
+                    c: unread if len(used) == 1 else list(map(itemgetter(k), unread)) for k, c in enumerate(used)
+                }
+                table = np.concatenate([table, code(columns)], axis=1)
                 unread.clear()
             yield lengths, np.take(table, numbers, axis=1)
             if table.shape[1] > MOST_TOKENS:
@@ -272,12 +274,14 @@ class ColumnCoder:
                 table = table[:, :0]
 
     def _learn_tokens(self, columns: dict[int, Sequence[str]]) -> np.ndarray:
-        ids = {c: np.fromiter(map(self.known[c].__getitem__, strings), np.int32) for c, strings in columns.items()}
+        ids = {c: _number(self.known[c], strings) for c, strings in columns.items()}
         for k, ((column, kind), strings) in enumerate(zip(self.streams, self.derived, strict=True)):
             if kind is not None:
                 new = islice(self.known[column], len(self.tables[k]), None)
                 made = [derive(kind, string) for string in new]
-                more = np.array([-1 if d is None else strings[d] for d in made], dtype=np.int32)
+                there = np.array([d is not None for d in made], dtype=bool)
+                more = np.full(len(made), -1, dtype=np.int32)
+                more[there] = _number(strings, [d for d in made if d is not None])
                 self.tables[k] = np.concatenate([self.tables[k], more])
         return self._rows(ids)
 

@@ -19,7 +19,7 @@ _DOCSTART = "-DOCSTART-"
 _BLANK = " \t"
 _SPACES = re.compile("[ \t]+")
 #: Different lines remembered: enough for the lines that come often, few beside the corpus.
-_MOST_LINES = 1 << 17
+_MOST_LINES = 1 << 16
 
 
 def read_conll(source, *, label=-1, separator=None, comments=False, return_documents=False):

@@ -15,7 +15,7 @@ from ._conll import split_function, starts_document
 __all__ = ["write_conll"]
 
 #: Different lines remembered: enough for those that come often, few beside the corpus.
-_MOST_LINES = 1 << 17
+_MOST_LINES = 1 << 16
 
 
 def write_conll(target, X, y=None, *, separator=None):
