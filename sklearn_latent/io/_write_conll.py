@@ -7,6 +7,7 @@ import gzip
 import os
 from collections.abc import Iterable, Iterator
 from itertools import islice, repeat
+from operator import getitem
 
 from .._sequences.labels import flatten_labels
 from ._atomic import atomic_write
@@ -117,19 +118,12 @@ def _lines(X, y, separator: str | None) -> Iterator[str]:
 _MISSING = object()
 
 
-class _Writer(dict):
-    """Joins columns into lines, and refuses those that would be read as something else.
-
-    As a dict it has the line of each different token, with its label if there are labels, made and checked when it
-    comes first: a corpus repeats most of them.
-    """
+class _Writer:
+    """Makes the text of sequences; a corpus repeats most of its lines, and each different one is made once."""
 
     def __init__(self, separator: str | None, labelled: bool):
-        self._separator = separator
-        self._labelled = labelled
-        self._joint = "\t" if separator is None else separator
-        self._split = None
-        self._width: int | None = None  # columns of a token, 0 for a str
+        self._form = _Form(separator, labelled)
+        self._lines = _LinesByLabel(self._form)
 
     def sequence(self, i: int, tokens, labels: list | None) -> str:
         """Lines of one sequence and an empty one."""
@@ -143,29 +137,69 @@ class _Writer(dict):
             raise ValueError(f"X[{i}] has {len(tokens)} tokens but y[{i}] has {len(labels)} labels")
         if not tokens:
             raise ValueError(f"X[{i}] is empty, and a column file has no empty sequences")
-        pairs = tokens if labels is None else zip(tokens, labels, strict=True)
+        labels = [None] * len(tokens) if labels is None else labels
         try:
-            lines = "".join(map(self.__getitem__, pairs))
+            # Two look-ups of what has its hash at hand are less than one of a pair.
+            lines = "".join(map(getitem, map(self._lines.__getitem__, labels), tokens))
         except (TypeError, ValueError):
             # Something is wrong in this sequence: with the place in hand the same checks say what.
-            labels = repeat(None) if labels is None else labels
             pairs = enumerate(zip(tokens, labels, strict=False))
-            lines = "".join([self._text(token, label, f"sequence {i}, token {t}: ") for t, (token, label) in pairs])
-        if len(self) > _MOST_LINES:
-            self.clear()
+            lines = "".join(
+                [self._form.line(token, label, f"sequence {i}, token {t}: ") for t, (token, label) in pairs]
+            )
+        if self._form.n_made > _MOST_LINES:
+            self._lines.clear()
+            self._form.n_made = 0
         return lines + "\n"
 
-    def __missing__(self, key) -> str:
-        token, label = key if self._labelled else (key, None)
-        self[key] = text = self._text(token, label, "")
-        return text
 
-    def _text(self, token, label, place: str) -> str:
-        """The line of a token with its end."""
+class _LinesByLabel(dict):
+    """The lines of each label."""
+
+    def __init__(self, form: _Form):
+        self._form = form
+
+    def __missing__(self, label) -> _Lines:
+        self[label] = lines = _Lines(self._form, label)
+        return lines
+
+
+class _Lines(dict):
+    """The line of each token with one label, made and checked when it is asked for first."""
+
+    def __init__(self, form: _Form, label):
+        self._form = form
+        self._label = label
+
+    def __missing__(self, token) -> str:
+        self[token] = line = self._form.line(token, self._label, "")
+        return line
+
+
+class _Form:
+    """Joins columns into lines, and refuses those that would be read as something else.
+
+    Attributes
+    ----------
+    n_made : int
+        Lines made since somebody set it to 0.
+    """
+
+    def __init__(self, separator: str | None, labelled: bool):
+        self.n_made = 0
+        self._separator = separator
+        self._labelled = labelled
+        self._joint = "\t" if separator is None else separator
+        self._split = None
+        self._width: int | None = None  # columns of a token, 0 for a str
+
+    def line(self, token, label, place: str) -> str:
+        """The line of a token with its end; `place` begins the message of an error."""
         fields = self._columns(token, place)
         if self._labelled:
             fields.append(_label(label, place))
-        return self._line(fields, place) + "\n"
+        self.n_made += 1
+        return self._checked(fields, place) + "\n"
 
     def _columns(self, token, place: str) -> list[str]:
         if isinstance(token, str):
@@ -182,7 +216,7 @@ class _Writer(dict):
             raise ValueError(f"{place}{token!r} is {_form(width)}, but the first token is {_form(self._width)}")
         return fields
 
-    def _line(self, fields: list[str], place: str) -> str:
+    def _checked(self, fields: list[str], place: str) -> str:
         for field in fields:
             if "\n" in field or "\r" in field:
                 raise ValueError(f"{place}a line end in {field!r}")

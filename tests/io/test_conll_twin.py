@@ -235,7 +235,7 @@ def test_any_corpus_is_written_as_without_memory(X, separator, odd, labelled):
     fast = outcome(X, y, separator)
     # The twin remembers no line, so that each is made and checked.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_write_conll._Writer, "__setitem__", lambda self, key, value: None)
+        patch.setattr(_write_conll._Lines, "__setitem__", lambda self, key, value: None)
         assert outcome(X, y, separator) == fast
     if isinstance(fast, str) and X:
         joint = "\t" if separator is None else separator
