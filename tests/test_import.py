@@ -22,3 +22,33 @@ def test_sources_without_kernels_say_so(tmp_path):
     assert done.returncode == 1
     message = f"ImportError: the kernels of sklearn_latent are not built in {folder}"
     assert done.stderr.splitlines()[-1].startswith(message)
+
+
+def test_importing_loads_nothing_that_scikit_learn_has_not():
+    # Of other packages nothing that scikit-learn's own base doesn't load; of ours nothing that a tagger can do without.
+    program = """if True:
+        import sys
+        import numpy, scipy.sparse, scipy.optimize, sklearn.base, sklearn.utils.metaestimators
+        before = set(sys.modules)
+        import sklearn_latent
+        new = set(sys.modules) - before
+        known = {"sklearn_latent", "joblib", "threadpoolctl"} | sys.stdlib_module_names
+        print(*sorted(name for name in new if name.partition(".")[0] not in known))
+        parts = ("io", "datasets", "cli", "feature_extraction")
+        print(*sorted(name for name in new if name.startswith(tuple(f"sklearn_latent.{part}" for part in parts))))
+        from sklearn_latent.metrics import chunk_f1_scorer, make_chunk_scorer
+        assert "sklearn.metrics" in sys.modules
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    others, ours = done.stdout.split("\n")[:2]
+    # Cython keeps types that its modules share in a module of its own.
+    assert [name for name in others.split() if not name.startswith("_cython")] == []
+    assert ours.split() == []
+
+
+def test_every_name_of_the_metrics_is_there():
+    metrics = sklearn_latent.metrics
+    assert set(metrics.__all__) <= set(dir(metrics))
+    assert all(callable(getattr(metrics, name)) for name in metrics.__all__)
+    assert not hasattr(metrics, "no_such_score")

@@ -48,7 +48,11 @@ class Decoded:
 
 
 class Decoder(Protocol):
-    """Finds label sequences for the sequences of a lattice."""
+    """Finds label sequences for the sequences of a lattice.
+
+    A decoder whose labels come for far less than their probability may also have ``label_ids(lattice)``. That gives the
+    label ids that `decode` gives, or None where it takes the whole work or where a sequence has no finite score.
+    """
 
     def decode(self, lattice: Lattice) -> Decoded:
         """Decode a batch; sequences without tokens get probability one."""

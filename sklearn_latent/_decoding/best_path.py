@@ -29,3 +29,11 @@ class BestPathDecoder:
         else:
             out.exact = at_least_half(out.log_prob)
         return out
+
+    def label_ids(self, lattice: Lattice) -> np.ndarray | None:
+        """Label ids alone (see `Decoder`)."""
+        path, score = lattice.best_path()
+        # A path of finite score can pass by a score that is not a number.
+        if not np.isfinite(score).all() or not (lattice.node < np.inf).all() or not (lattice.arc < np.inf).all():
+            return None
+        return lattice.topology.state_label[path]

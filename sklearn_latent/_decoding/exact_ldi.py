@@ -59,6 +59,10 @@ class ExactLDIDecoder:
             out.n_unfinished = int((~out.exact).sum())
         return out
 
+    def label_ids(self, lattice: Lattice) -> np.ndarray | None:
+        """Label ids alone (see `Decoder`)."""
+        return BestPathDecoder().label_ids(lattice) if lattice.topology.one_state_a_label else None
+
 
 def label_nbest(lattice: Lattice, i: int, n: int, max_search: int) -> tuple[np.ndarray, np.ndarray, bool, int]:
     """The `n` most probable label sequences of sequence `i`.

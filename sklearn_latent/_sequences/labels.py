@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .collector import no_cycle_search
 from .frames import column_names, group_lengths, value_column
 from .matrix import sequence_indices
 
@@ -16,6 +17,8 @@ __all__ = ["FOREIGN", "UNKNOWN", "LabelCodec", "LabelSequences", "flatten_labels
 UNKNOWN = -1
 #: Code of a label that is not among the classes: it has probability zero.
 FOREIGN = -2
+#: Sequences decoded at a time.
+_RUN = 4096
 
 
 class LabelSequences(list):
@@ -161,9 +164,15 @@ class LabelCodec:
 
     def decode(self, codes: np.ndarray, offsets: np.ndarray) -> LabelSequences:
         """Labels as Python scalars, one list a sequence."""
-        flat = self.classes[codes].tolist() if len(codes) else []
-        bounds = offsets.tolist()
-        return LabelSequences([flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
+        # Through objects, so that a label is one object however often it comes.
+        labels, out = np.array([*self.classes.tolist(), None], dtype=object), LabelSequences()
+        with no_cycle_search():
+            for start in range(0, len(offsets) - 1, _RUN):
+                bounds = offsets[start : start + _RUN + 1]
+                flat = labels[codes[bounds[0] : bounds[-1]]].tolist()
+                bounds = (bounds - bounds[0]).tolist()
+                out += [flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return out
 
 
 def as_classes(labels: list) -> np.ndarray:
@@ -180,6 +189,8 @@ def as_classes(labels: list) -> np.ndarray:
 
 def flatten_labels(y: Iterable, name: str = "y") -> list[list]:
     """Lists of labels as Python scalars, one a sequence, from every accepted form of y.
+
+    What is such a list already is not copied.
 
     Parameters
     ----------
@@ -205,7 +216,9 @@ def flatten_labels(y: Iterable, name: str = "y") -> list[list]:
 
 
 def _label_list(labels, i: int, name: str) -> list:
-    if isinstance(labels, np.ndarray):
+    if type(labels) is list:
+        out = labels
+    elif isinstance(labels, np.ndarray):
         if labels.ndim != 1:
             raise TypeError(f"{name}[{i}] must be a 1-D array of labels, got {labels.ndim} dimensions")
         out = labels.tolist()
@@ -216,7 +229,7 @@ def _label_list(labels, i: int, name: str) -> list:
         )
     else:
         out = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-    if any(isinstance(label, np.generic) for label in out):
+    if any(issubclass(kind, np.generic) for kind in set(map(type, out))):
         out = [label.item() if isinstance(label, np.generic) else label for label in out]
     return out
 

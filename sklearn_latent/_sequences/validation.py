@@ -172,20 +172,26 @@ def _from_array(X: np.ndarray) -> SequenceMatrix:
 
 def _from_list(entries: list) -> SequenceMatrix | list[list]:
     kinds: list[str] = []
+    found: dict[str, int] = {}  # where each kind comes first
     for i, entry in enumerate(entries):
-        entries[i] = entry = _materialised(entry)
-        kinds.append(_kind(entry, i))
-    found = {kind: i for i, kind in reversed(list(enumerate(kinds))) if kind != "empty"}
+        if type(entry) is not list:
+            entries[i] = entry = _materialised(entry)
+        kind = _kind(entry, i)
+        kinds.append(kind)
+        if kind not in found and kind != "empty":
+            found[kind] = i
     if len(found) > 1:
         (a, i), (b, j) = sorted(found.items(), key=lambda item: item[1])[:2]
         raise TypeError(f"X mixes kinds of sequences: X[{i}] is a sequence of {a}, X[{j}] of {b}")
     if found.keys() == {"numbers"}:
         return _stack(entries, kinds)
-    return [list(entry) for entry in entries]
+    return [entry if type(entry) is list else list(entry) for entry in entries]
 
 
 def _kind(entry: Any, i: int) -> str:
     """Classify what stands for a sequence: "numbers" (a matrix), "tokens", or "empty"."""
+    if type(entry) is list and entry and type(_first_of(entry[0])) is str:
+        return "tokens"  # as most are: the rest takes longer than all else that is done to a short sequence
     where = f"X[{i}]"
     if sp.issparse(entry):  # before the mappings: SciPy's dok arrays are dicts
         if entry.ndim != 2:
@@ -223,7 +229,7 @@ def _kind(entry: Any, i: int) -> str:
             return "numbers"
     if not isinstance(entry, Iterable):
         raise TypeError(f"{where} is a {type(entry).__name__}, but a sequence belongs there")
-    tokens = list(entry)
+    tokens = entry if type(entry) is list else list(entry)
     if not tokens:
         return "empty"
     first = tokens[0]
@@ -236,6 +242,11 @@ def _kind(entry: Any, i: int) -> str:
     if isinstance(first, (list, tuple)) and first and all(isinstance(v, (Number, np.bool_)) for v in first):
         return "numbers"
     return "tokens"
+
+
+def _first_of(token: Any) -> Any:
+    """First column of a token that is a tuple of columns; else the token itself."""
+    return token[0] if type(token) is tuple and token else token
 
 
 def _stack(entries: list, kinds: list[str]) -> SequenceMatrix:

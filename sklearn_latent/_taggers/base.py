@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ from .options import MOST_SEARCH, check_scheme, make_decoder
 
 __all__ = ["SequenceTaggerMixin"]
 
+#: Tokens whose features are made at a time where they can be: few megabytes, and long runs of look-ups in one table.
+PART_TOKENS = 8 * BLOCK_TOKENS
+
 
 class SequenceTaggerMixin:
     """Prediction from a fitted chain model.
@@ -58,7 +62,7 @@ class SequenceTaggerMixin:
         LabelSequences
             One list of labels a sequence, empty for an empty sequence.
         """
-        return self.decode(X, fixed=fixed).labels
+        return self._decode(X, None, {"fixed": fixed}, labels_only=True).labels
 
     def decode(self, X, decoder: str | None = None, **options) -> DecodeResult:
         """Label sequences with their probability and what is proven about it.
@@ -81,38 +85,7 @@ class SequenceTaggerMixin:
         TypeError
             If an option is not known.
         """
-        check_is_fitted(self)
-        known = {
-            "decoder": self.decoder if decoder is None else decoder,
-            "n_paths": self.n_paths,
-            "alpha": self.alpha,
-            "mbr_metric": self.mbr_metric,
-            "max_search": self.max_search,
-            "epsilon": 0.0,
-        }
-        fixed = options.pop("fixed", None)
-        for name in options:
-            if name not in known:
-                allowed = sorted([*(set(known) - {"decoder"}), "fixed"])
-                raise TypeError(f"decode has no option {name!r}; its options are {', '.join(allowed)}")
-        known |= options
-        scheme = self.constraints if isinstance(self.constraints, str) else None
-        method = make_decoder(known, self.classes_.tolist(), scheme)
-        began = time.perf_counter()
-        corpus = self._check_X(X)
-        parts: list[Decoded] = self._map_lattices(corpus, method.decode, fixed)
-        joined = {
-            name: np.concatenate([getattr(part, name) for part in parts]) if parts else np.empty(0, dtype=dtype)
-            for name, dtype in (
-                ("codes", np.int32), ("log_prob", float), ("upper_bound", float), ("exact", bool),
-                ("n_paths", np.int64), ("n_expanded", np.int64),
-            )
-        }  # fmt: skip
-        unfinished = sum(part.n_unfinished for part in parts)
-        if unfinished:
-            self._warn_inexact(unfinished, len(corpus), known["max_search"])
-        labels = self._codec().decode(joined.pop("codes"), corpus.offsets)
-        return DecodeResult(labels=labels, **joined, seconds=time.perf_counter() - began)
+        return self._decode(X, decoder, options)
 
     def predict_marginals(self, X, *, fixed=None) -> LabelSequences:
         """Probability of each label at each token.
@@ -316,6 +289,54 @@ class SequenceTaggerMixin:
 
     # -- inside -------------------------------------------------------------------------------------
 
+    def _decode(self, X, decoder: str | None, options: dict, *, labels_only: bool = False) -> DecodeResult:
+        """What `decode` does; `labels_only`: all else in the result may be missing."""
+        check_is_fitted(self)
+        known = {
+            "decoder": self.decoder if decoder is None else decoder,
+            "n_paths": self.n_paths,
+            "alpha": self.alpha,
+            "mbr_metric": self.mbr_metric,
+            "max_search": self.max_search,
+            "epsilon": 0.0,
+        }
+        fixed = options.pop("fixed", None)
+        for name in options:
+            if name not in known:
+                allowed = sorted([*(set(known) - {"decoder"}), "fixed"])
+                raise TypeError(f"decode has no option {name!r}; its options are {', '.join(allowed)}")
+        known |= options
+        scheme = self.constraints if isinstance(self.constraints, str) else None
+        method = make_decoder(known, self.classes_.tolist(), scheme)
+        began = time.perf_counter()
+        lengths = [np.empty(0, dtype=np.int64)]
+
+        def corpora() -> Iterator[SequenceMatrix]:
+            # Labels that are held have to be compared with all of the sequences first.
+            for corpus in self._check_parts(X) if fixed is None else [self._check_X(X)]:
+                lengths.append(corpus.lengths)
+                yield corpus
+
+        def labels_alone(lattice: Lattice) -> Decoded | None:
+            codes = method.label_ids(lattice)
+            return None if codes is None else Decoded.of(codes, len(lattice))
+
+        quick = labels_alone if labels_only and hasattr(method, "label_ids") else None
+        parts: list[Decoded] = self._map_lattices(corpora(), method.decode, fixed, quick=quick)
+        joined = {
+            name: np.concatenate([getattr(part, name) for part in parts]) if parts else np.empty(0, dtype=dtype)
+            for name, dtype in (
+                ("codes", np.int32), ("log_prob", float), ("upper_bound", float), ("exact", bool),
+                ("n_paths", np.int64), ("n_expanded", np.int64),
+            )
+        }  # fmt: skip
+        offsets = np.append(0, np.cumsum(np.concatenate(lengths)))
+        unfinished = sum(part.n_unfinished for part in parts)
+        if unfinished:
+            self._warn_inexact(unfinished, len(offsets) - 1, known["max_search"], depth=4)
+        labels = self._codec().decode(joined.pop("codes"), offsets)
+        return DecodeResult(labels=labels, **joined, seconds=time.perf_counter() - began)
+
     def _check_X(self, X) -> SequenceMatrix:
         """Whatever the user passes, as checked features of the width known from `fit`."""
         check_is_fitted(self)
@@ -336,38 +357,93 @@ class SequenceTaggerMixin:
         check_finite(corpus)
         return corpus
 
-    def _lattices(self, corpus: SequenceMatrix, fixed) -> Iterator[Callable[[], tuple[Lattice, slice]]]:
-        """Tasks that each make the lattice of a block of sequences, and the rows it covers."""
-        scorer, prepared = self._scoring(sp.issparse(corpus.values))
+    def _check_parts(self, X) -> Iterator[SequenceMatrix]:
+        """As `_check_X`, but part by part where the vectorizer can: the features of a large corpus are most of it."""
+        vectorizer = getattr(self, "vectorizer_", None)
+        # Asked of the very class: one derived from it may transform in another way.
+        if "_transform_parts" not in vars(type(vectorizer)):
+            yield self._check_X(X)
+            return
+        raw = as_corpus_or_stream(X)
+        if isinstance(raw, SequenceMatrix) or (isinstance(raw, list) and not any(raw)):
+            yield self._check_X(raw)
+            return
+        for corpus in vectorizer._transform_parts(raw, PART_TOKENS):
+            check_n_features(corpus, self.n_features_in_, type(self).__name__)
+            check_finite(corpus)
+            yield corpus
+
+    def _lattices(self, corpora: Iterable[SequenceMatrix], fixed) -> Iterator[Callable[[], tuple]]:
+        """Tasks that each make the lattice of a block of sequences, the rows it covers, and the check of its sums."""
+        scoring: dict[bool, tuple] = {}  # by whether features are sparse
+        first_sequence = first_row = 0
+        for corpus in corpora:
+            sparse = sp.issparse(corpus.values)
+            if sparse not in scoring:
+                scoring[sparse] = self._scoring(sparse)
+            clamp = None if fixed is None else self._fixed_codes(fixed, corpus)
+            yield from self._blocks(corpus, clamp, *scoring[sparse], first_sequence, first_row)
+            first_sequence += len(corpus)
+            first_row += corpus.n_tokens
+
+    def _blocks(
+        self, corpus: SequenceMatrix, clamp, scorer, prepared, first_sequence: int, first_row: int
+    ) -> Iterator[Callable[[], tuple]]:
+        """The tasks of one corpus, whose first sequence and row have these numbers."""
         whole = Design(corpus.values)
-        clamp = None if fixed is None else self._fixed_codes(fixed, corpus)
         row_bytes = self._topology.row_bytes(arc_rows_differ="edge" in prepared)
         max_tokens = max(1, min(BLOCK_TOKENS, CHUNK_BYTES // max(1, row_bytes)))
 
-        def make(first: int, last: int) -> tuple[Lattice, slice]:
+        def make(first: int, last: int) -> tuple[Lattice, slice, Callable[[], None]]:
             rows = slice(int(corpus.offsets[first]), int(corpus.offsets[last]))
             offsets = corpus.offsets[first : last + 1] - rows.start
-            with np.errstate(over="ignore", invalid="ignore"):  # told below, with the sequence
+            with np.errstate(over="ignore", invalid="ignore"):  # told by the check, with the sequence
                 node, arc = scorer.forward(prepared, whole.rows(rows.start, rows.stop), offsets)
             if clamp is not None:
                 held = clamp[rows]
                 node[(held[:, None] != -1) & (held[:, None] != self._topology.state_label[None, :])] = -np.inf
             lattice = Lattice(self._topology, node, arc, offsets)
-            self._check_possible(lattice, first, clamp is not None)
-            return lattice, rows
+            covered = slice(first_row + rows.start, first_row + rows.stop)
+            return lattice, covered, lambda: self._check_possible(lattice, first_sequence + first, clamp is not None)
 
         for first, last in cut_by_tokens(corpus.lengths, max_tokens):
             yield lambda first=first, last=last: make(first, last)
 
-    def _map_lattices(self, corpus: SequenceMatrix, f: Callable, fixed=None, *, rows: bool = False) -> list[Any]:
-        """Apply `f` to the lattice of each block, with its rows if asked; results in order."""
+    def _map_lattices(
+        self,
+        corpora: SequenceMatrix | Iterable[SequenceMatrix],
+        f: Callable,
+        fixed=None,
+        *,
+        rows: bool = False,
+        quick: Callable | None = None,
+    ) -> list[Any]:
+        """Apply `f` to the lattice of each block, with its rows if asked; results in order.
+
+        `quick`, if given, calls no BLAS; it is asked first, and `f` where it returns None.
+        """
 
         def task(make: Callable):
-            lattice, covered = make()
-            return f(lattice, covered) if rows else f(lattice)
+            lattice, covered, check = make()
+            found = None if quick is None else quick(lattice)
+            if found is not None:
+                return found
+            with one_blas_thread() if quick is not None else nullcontext():
+                check()
+                return f(lattice, covered) if rows else f(lattice)
 
-        with one_blas_thread(), Workers(self.n_jobs) as workers:
-            return list(workers.map(task, self._lattices(corpus, fixed)))
+        with ExitStack() as limit, Workers(self.n_jobs) as workers:
+
+            def limited() -> Iterator[SequenceMatrix]:
+                # To hold BLAS takes longer than to label a sentence: not where nothing calls it.
+                entered = False
+                for corpus in [corpora] if isinstance(corpora, SequenceMatrix) else corpora:
+                    if not entered and (quick is None or not sp.issparse(corpus.values)):
+                        limit.enter_context(one_blas_thread())
+                        entered = True
+                    yield corpus
+
+            return list(workers.map(task, self._lattices(limited(), fixed)))
 
     def _check_possible(self, lattice: Lattice, first: int, fixed: bool) -> None:
         log_sum = lattice.free_log_sum
@@ -398,10 +474,10 @@ class SequenceTaggerMixin:
         return LabelSequences([stacked[a:b].copy() for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
 
     @staticmethod
-    def _warn_inexact(n: int, total: int, max_search: int) -> None:
+    def _warn_inexact(n: int, total: int, max_search: int, depth: int = 3) -> None:
         warnings.warn(
             f"{n} of {total} sequences were decoded without proof: the search ended at max_search={max_search}; "
             "decode() gives each one's bound, a larger max_search or epsilon > 0 closes the gap",
             InexactDecodingWarning,
-            stacklevel=3,
+            stacklevel=depth,
         )

@@ -30,6 +30,8 @@ the CSR matrix are filled, and reads n_templates sequential streams. Because col
 template holds at most once at a token, the indices of each row come out sorted and without duplicates.
 
 Cost per token and template: `width` reads, one multiplication per item, and about two cache misses for wide templates.
+When features are only looked up, these are paid for a batch of tokens at once: first all slots are asked for, then all
+keys, then they are compared.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -39,6 +41,17 @@ cdef enum:
     FIRST = 2
     LAST = 3
     MAX_WIDTH = 64
+    BATCH = 16
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define sl_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define sl_prefetch(address) ((void)0)
+    #endif
+    """
+    void prefetch "sl_prefetch" (const void* address) noexcept nogil
 
 ctypedef fused index_t:
     int32_t
@@ -93,6 +106,13 @@ cdef inline Py_ssize_t find_slot(
 ) noexcept nogil:
     """The slot that holds this key, or the free one where it belongs."""
     cdef Py_ssize_t s = <Py_ssize_t> (hash_key(key, width) & <uint64_t> mask)
+    return find_slot_from(slots, mask, keys, key, width, s)
+
+
+cdef inline Py_ssize_t find_slot_from(
+    const int32_t* slots, Py_ssize_t mask, const int32_t* keys, const int32_t* key, Py_ssize_t width, Py_ssize_t s,
+) noexcept nogil:
+    """As `find_slot`, for a key whose search begins at slot s."""
     cdef Py_ssize_t j
     cdef const int32_t* other
     while slots[s] >= 0:
@@ -191,6 +211,61 @@ def fill_slots(
             slots[s] = <int32_t> f
 
 
+cdef void find_single(
+    const int32_t* ids, int32_t row, const int32_t* table, Py_ssize_t shift, bint padded,
+    const int64_t[::1] offsets, int32_t* local,
+) noexcept nogil:
+    """Look a template of one item up at every token; `ids` are those of its stream."""
+    cdef Py_ssize_t sequence, first, last, inside, outside, i
+    cdef int32_t key, found
+    for sequence in range(offsets.shape[0] - 1):
+        first = offsets[sequence]
+        last = offsets[sequence + 1]
+        inside = min(max(first, first - row), last)
+        outside = max(min(last, last - row), inside)
+        for i in range(first, inside):
+            local[i] = table[-2 * (first - i - row) + shift] if padded else -1
+        for i in range(inside, outside):
+            # Looked up before it is known to be a string, so that nothing has to be guessed: shift is 2 at least.
+            key = ids[i + row]
+            found = table[key + shift]
+            local[i] = -1 if key == -1 else found
+        for i in range(outside, last):
+            local[i] = table[-2 * (i + row - last + 1) - 1 + shift] if padded else -1
+
+
+cdef void find_wide(
+    const int32_t* ids, Py_ssize_t n_tokens, const int32_t* row, const int32_t* stream, Py_ssize_t width, bint padded,
+    const int32_t* table, Py_ssize_t mask, const int32_t* known, const int64_t[::1] offsets, int32_t* local,
+) noexcept nogil:
+    """Look a template of several items up at every token, BATCH of them at a time: see the head of the file."""
+    cdef int32_t[BATCH * MAX_WIDTH] key
+    cdef Py_ssize_t[BATCH] token
+    cdef Py_ssize_t[BATCH] slot
+    cdef Py_ssize_t sequence, first, last, i, b, n = 0
+    cdef Py_ssize_t n_sequences = offsets.shape[0] - 1
+    for sequence in range(n_sequences):
+        first = offsets[sequence]
+        last = offsets[sequence + 1]
+        for i in range(first, last):
+            if not read_key(ids, n_tokens, row, stream, width, padded, first, last, i, &key[n * width]):
+                local[i] = -1
+                continue
+            token[n] = i
+            slot[n] = <Py_ssize_t> (hash_key(&key[n * width], width) & <uint64_t> mask)
+            prefetch(table + slot[n])
+            n += 1
+            if n == BATCH:
+                for b in range(n):
+                    if table[slot[b]] >= 0:
+                        prefetch(known + table[slot[b]] * width)
+                for b in range(n):
+                    local[token[b]] = table[find_slot_from(table, mask, known, &key[b * width], width, slot[b])]
+                n = 0
+    for b in range(n):
+        local[token[b]] = table[find_slot_from(table, mask, known, &key[b * width], width, slot[b])]
+
+
 def find_features(
     const int32_t[:, ::1] ids,      # IN     (n_streams, n_tokens)
     const int64_t[::1] offsets,     # IN     (n_sequences + 1,)
@@ -215,7 +290,6 @@ def find_features(
     cdef const int32_t* stream
     cdef const int32_t* table
     cdef const int32_t* known
-    cdef int32_t[MAX_WIDTH] key
     if n_tokens == 0:
         return
     with nogil:
@@ -231,20 +305,21 @@ def find_features(
             table = &slots[slot_ptr[t]]
             known = &keys[key_ptr[t]]
             mask = slot_ptr[t + 1] - slot_ptr[t] - 1
-            for sequence in range(n_sequences):
-                first = offsets[sequence]
-                last = offsets[sequence + 1]
-                for i in range(first, last):
-                    if width == 0:
+            if width == 1:
+                find_single(
+                    &ids[stream[0], 0], row[0], table, shift, kinds[t] == PADDED, offsets, &local[t, 0]
+                )
+            elif width > 1:
+                find_wide(
+                    &ids[0, 0], n_tokens, row, stream, width, kinds[t] == PADDED, table, mask, known, offsets,
+                    &local[t, 0],
+                )
+            else:
+                for sequence in range(n_sequences):
+                    first = offsets[sequence]
+                    last = offsets[sequence + 1]
+                    for i in range(first, last):
                         local[t, i] = 0 if holds_at(kinds[t], first, last, i) else -1
-                    elif not read_key(
-                        &ids[0, 0], n_tokens, row, stream, width, kinds[t] == PADDED, first, last, i, &key[0]
-                    ):
-                        local[t, i] = -1
-                    elif width == 1:
-                        local[t, i] = table[key[0] + shift]
-                    else:
-                        local[t, i] = table[find_slot(table, mask, known, &key[0], width)]
 
 
 def count_entries(

@@ -168,6 +168,13 @@ class TemplateVectorizer(SequenceTransformer, auto_wrap_output_keys=None):
         lengths, ids = self.coder_.code(X)
         return self._matrix(self.table_.find(ids, pointers(lengths)), lengths, check_dtype(self.dtype))
 
+    def _transform_parts(self, X, max_tokens: int):
+        """Matrices as `transform` gives, of about `max_tokens` tokens each, made while `X` is read."""
+        check_is_fitted(self)
+        dtype = check_dtype(self.dtype)
+        for lengths, ids in self.coder_.code_parts(X, max_tokens):
+            yield self._matrix(self.table_.find(ids, pointers(lengths)), lengths, dtype)
+
     def inverse_transform(self, X):
         """The features of each token by name.
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
+from .._sequences.collector import no_cycle_search
 from .._sequences.labels import LabelSequences
-from ._lines import source_name, text_lines
+from ._lines import line_blocks, line_text, source_name
 
 __all__ = ["read_conll", "split_function", "starts_document"]
 
@@ -17,6 +18,8 @@ _DOCSTART = "-DOCSTART-"
 # Only these two: other white space of Unicode occurs inside tokens.
 _BLANK = " \t"
 _SPACES = re.compile("[ \t]+")
+#: Different lines remembered: enough for the lines that come often, few beside the corpus.
+_MOST_LINES = 1 << 16
 
 
 def read_conll(source, *, label=-1, separator=None, comments=False, return_documents=False):
@@ -62,8 +65,9 @@ def read_conll(source, *, label=-1, separator=None, comments=False, return_docum
 
     Notes
     -----
-    The file is read line by line. A line of spaces and TABs alone is empty. With a TAB, or a `separator`
-    given, columns are taken as they are, spaces in them and around them included.
+    The file is read block by block. Equal strings are one object, and so are most equal tokens, which makes a large
+    corpus several times smaller. A line of spaces and TABs alone is empty. With a TAB, or a `separator` given, columns
+    are taken as they are, spaces in them and around them included.
 
     Examples
     --------
@@ -79,42 +83,15 @@ def read_conll(source, *, label=-1, separator=None, comments=False, return_docum
         raise TypeError(f"label must be the index of a column or None, got {label!r}")
     if separator is not None and (not isinstance(separator, str) or not separator or "\n" in separator):
         raise ValueError(f"separator must be None or a string that is not empty, got {separator!r}")
-    X, y, documents = [], LabelSequences(), []
-    seen = {}  # one object a distinct string: a corpus repeats its labels and most of its words
-    reader = _Reader(source_name(source), label, separator)
-    with text_lines(source) as lines:
-        for document, rows in _sentences(lines, reader, comments):
-            if label is not None:
-                labels = [row.pop(reader.label) for row in rows]
-                y.append([seen.setdefault(name, name) for name in labels])
-            rows = [tuple([seen.setdefault(field, field) for field in row]) for row in rows]
-            X.append([row[0] for row in rows] if len(rows[0]) == 1 else rows)
-            documents.append(document)
-    out = [X] if label is None else [X, y]
+    reader = _Reader(_Rows(source_name(source), label, separator, comments))
+    with no_cycle_search(), line_blocks(source) as blocks:
+        for n, lines in blocks:
+            reader.read(n, lines)
+    reader.end_sequence()
+    out = [reader.X] if label is None else [reader.X, reader.y]
     if return_documents:
-        out.append(np.array(documents, dtype=np.int64))
+        out.append(np.array(reader.documents, dtype=np.int64))
     return out[0] if len(out) == 1 else tuple(out)
-
-
-def _sentences(lines, reader: _Reader, comments: bool) -> Iterator[tuple[int, list[list[str]]]]:
-    """Document number and rows of columns of each sentence."""
-    document = 0
-    fresh = True  # nothing of this document yet, not even its start
-    rows = []
-    for n, line in lines:
-        if line.strip(_BLANK) and not reader.starts_document(line):
-            if not (comments and not rows and line.startswith("# ")):
-                rows.append(reader.columns(n, line))
-                fresh = False
-            continue
-        if rows:
-            yield document, rows
-            rows = []
-        if reader.starts_document(line):
-            document += not fresh
-            fresh = False
-    if rows:
-        yield document, rows
 
 
 def starts_document(line: str, separator: str | None) -> bool:
@@ -134,51 +111,167 @@ def split_function(first: str, separator: str | None) -> Callable[[str], list[st
     return lambda line: line.split(separator)
 
 
-class _Reader:
-    """Splits lines into columns and holds the lines to one number of them."""
+class _Refused(Exception):
+    """One of several lines is at fault, and nothing has been done with any of them."""
 
-    def __init__(self, name: str, label: int | None, separator: str | None):
-        self.name = name
+
+class _Reader:
+    """Puts rows together to sequences.
+
+    Attributes
+    ----------
+    X, y, documents : list, LabelSequences, list
+        What `read_conll` returns, of the sequences that have ended.
+    """
+
+    def __init__(self, rows: _Rows):
+        self.X: list[list] = []
+        self.y = LabelSequences()
+        self.documents: list[int] = []
+        self._rows = rows
+        self._begun: list = []  # rows of the sequence that has not ended yet
+        self._document = 0
+        self._fresh = True  # nothing of this document yet, not even its start
+
+    def read(self, n: int, lines: list[bytes] | list[str]) -> None:
+        """Take the next lines, of which the first has the number `n`."""
+        begun = 0
+        while self._rows.first is None and begun < len(lines):  # it is what others are compared with
+            self._add(n + begun, lines[begun : begun + 1])
+            begun += 1
+        n, lines = n + begun, lines[begun:] if begun else lines
+        try:
+            self._add(n, lines)
+        except _Refused:
+            for k, line in enumerate(lines):  # one by one, so that the number is that of the line
+                self._add(n + k, [line])
+        if len(self._rows) > _MOST_LINES:
+            self._rows.clear()
+
+    def end_sequence(self) -> None:
+        """Put the rows since the last end among the sequences, if there are any."""
+        rows = self._begun
+        if not rows:
+            return
+        if self._rows.label is None:
+            self.X.append(rows)
+        else:
+            self.X.append([token for token, _ in rows])
+            self.y.append([label for _, label in rows])
+        self.documents.append(self._document)
+        self._fresh = False
+        self._begun = []
+
+    def _add(self, n: int, lines: list[bytes] | list[str]) -> None:
+        self._rows.n = n
+        try:
+            rows = list(map(self._rows.__getitem__, lines))
+        except ValueError as error:
+            if len(lines) > 1:
+                raise _Refused from error
+            raise
+        start = 0
+        for k in [k for k, row in enumerate(rows) if row is None]:
+            self._begun += rows[start:k]
+            start = k + 1
+            self._special(n + k, self._rows.text(n + k, lines[k]))
+        self._begun += rows[start:]
+
+    def _special(self, n: int, line: str) -> None:
+        """Line `n`, which is empty or starts a document or, if it stands before its sequence, is a comment."""
+        if line.strip(_BLANK) and not self._rows.starts_document(line):
+            if self._begun:
+                self._begun.append(self._rows.token(n, line))
+            return
+        self.end_sequence()
+        if self._rows.starts_document(line):
+            self._document += not self._fresh
+            self._fresh = False
+
+
+class _Refused(Exception):
+    """One of several lines is at fault, and nothing has been done with any of them."""
+
+
+class _Rows(dict):
+    """What each different line stands for, found out when it is met first: a corpus repeats most of its lines.
+
+    That is a token, a pair of a token and its label, or None if what stands before the line has a say.
+
+    Attributes
+    ----------
+    label : int or None
+        The column of labels.
+    n : int
+        Number of the line that is looked up.
+    first : tuple or None
+        Number, text and columns of the first token line.
+    """
+
+    def __init__(self, name: str, label: int | None, separator: str | None, comments: bool):
         self.label = label
-        self.separator = separator
+        self.n = 0
+        self.first: tuple[int, str, int] | None = None
+        self._name = name
+        self._separator = separator
+        self._comments = comments
         self._split: Callable[[str], list[str]] | None = None
-        self._first: tuple[int, str, int] | None = None  # number, text and columns of the first token line
+        self._strings: dict[str, str] = {}  # one object a distinct string
+
+    def __missing__(self, line: bytes | str):
+        text = self.text(self.n, line)
+        if not text.strip(_BLANK) or self.starts_document(text) or (self._comments and text.startswith("# ")):
+            row = None
+        else:
+            row = self.token(self.n, text)
+        self[line] = row
+        return row
+
+    def text(self, n: int, line: bytes | str) -> str:
+        """Text of line `n`."""
+        return line_text(line, self._name, n)
 
     def starts_document(self, line: str) -> bool:
         """Whether the first column is the mark of a new document."""
-        return starts_document(line, self.separator)
+        return starts_document(line, self._separator)
 
-    def columns(self, n: int, line: str) -> list[str]:
-        """Columns of a token line."""
-        if self._first is None:
+    def token(self, n: int, line: str):
+        """The token of line `n`, with its label if there are labels."""
+        fields = [self._strings.setdefault(field, field) for field in self._columns(n, line)]
+        label = None if self.label is None else fields.pop(self.label)
+        token = fields[0] if len(fields) == 1 else tuple(fields)
+        return token if self.label is None else (token, label)
+
+    def _columns(self, n: int, line: str) -> list[str]:
+        if self.first is None:
             self._start(n, line)
         fields = self._split(line)
-        if len(fields) != self._first[2]:
+        if len(fields) != self.first[2]:
             self._mismatch(n, line, len(fields))
         if self.label is not None and not fields[self.label]:
-            raise ValueError(f"{self.name}, line {n}: the label is empty: {line!r}")
+            raise ValueError(f"{self._name}, line {n}: the label is empty: {line!r}")
         return fields
 
     def _start(self, n: int, line: str) -> None:
-        self._split = split_function(line, self.separator)
+        self._split = split_function(line, self._separator)
         width = len(self._split(line))
-        self._first = n, line, width
+        self.first = n, line, width
         if self.label is None:
             return
         if not -width <= self.label < width:
-            raise ValueError(f"{self.name}, line {n}: no column {self.label}, there are {width}: {line!r}")
+            raise ValueError(f"{self._name}, line {n}: no column {self.label}, there are {width}: {line!r}")
         if width == 1:
             raise ValueError(
-                f"{self.name}, line {n}: a single column, which leaves no token beside the label: {line!r} "
+                f"{self._name}, line {n}: a single column, which leaves no token beside the label: {line!r} "
                 "(label=None reads tokens alone)"
             )
         self.label %= width
 
     def _mismatch(self, n: int, line: str, width: int) -> None:
-        first_n, first_line, first_width = self._first
+        first_n, first_line, first_width = self.first
         if first_line.startswith("#") and not line.startswith("# "):
             raise ValueError(
-                f"{self.name}, line {first_n}: {first_width} columns, but line {n} has {width}: {first_line!r} "
+                f"{self._name}, line {first_n}: {first_width} columns, but line {n} has {width}: {first_line!r} "
                 "(comments=True skips such lines, if it is a comment)"
             )
-        raise ValueError(f"{self.name}, line {n}: {width} columns, but line {first_n} has {first_width}: {line!r}")
+        raise ValueError(f"{self._name}, line {n}: {width} columns, but line {first_n} has {first_width}: {line!r}")

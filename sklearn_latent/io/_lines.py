@@ -8,11 +8,14 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-__all__ = ["source_name", "text_lines"]
+__all__ = ["line_blocks", "line_text", "source_name", "text_lines"]
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_MARK = "\ufeff".encode()
+_BLOCK_BYTES = 1 << 16  # lines and what they stand for stay in the cache of the processor
+_BATCH_LINES = 4096
 
 
 def source_name(source) -> str:
@@ -24,17 +27,18 @@ def source_name(source) -> str:
 
 
 @contextlib.contextmanager
-def text_lines(source) -> Iterator[Iterator[tuple[int, str]]]:
-    r"""Number and text of each line of a path or an open file, read as it is asked for.
+def line_blocks(source) -> Iterator[Iterator[tuple[int, list[bytes] | list[str]]]]:
+    r"""Lines of a path or an open file, many at a time: the number of the first one and the lines as they stand there.
 
-    Lines end in ``\n`` or ``\r\n``, nothing else; the end is not part of the text. Bytes are UTF-8,
-    with or without a byte order mark, and are decompressed if they start as gzip does. Only what was
-    opened here is closed.
+    Lines end in ``\n``, which is not part of them; `line_text` does the rest, for a reader that may meet the same line
+    many times and looks at it once. Bytes are decompressed if they start as gzip does, and a byte order mark at the
+    start is taken off. Only what was opened here is closed.
 
     Raises
     ------
     ValueError
-        On invalid UTF-8, a broken gzip stream or a carriage return inside a line, naming file and line.
+        On a broken gzip stream, or text that the file itself can't decode, naming file and line; lines before it have
+        been given by then.
     TypeError
         If `source` is neither a path nor an open file.
     """
@@ -50,37 +54,83 @@ def text_lines(source) -> Iterator[Iterator[tuple[int, str]]]:
         yield _numbered(file, source_name(source), stack)
 
 
-def _numbered(file, name: str, stack: contextlib.ExitStack) -> Iterator[tuple[int, str]]:
+@contextlib.contextmanager
+def text_lines(source) -> Iterator[Iterator[tuple[int, str]]]:
+    """Number and text of each line of a path or an open file (see `line_blocks` and `line_text`)."""
+    name = source_name(source)
+    with line_blocks(source) as blocks:
+        yield ((k, line_text(line, name, k)) for n, lines in blocks for k, line in enumerate(lines, start=n))
+
+
+def line_text(line: bytes | str, name: str, n: int) -> str:
+    r"""Text of line `n` of the file `name`: UTF-8, without the ``\r`` that may stand before its end.
+
+    Raises
+    ------
+    ValueError
+        On invalid UTF-8 or a carriage return inside the line, naming file and line.
+    """
+    if isinstance(line, bytes):
+        try:
+            line = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name}, line {n}: not valid UTF-8 ({error.reason}): {line[:200]!r}") from None
+    line = line.rstrip("\r\n")
+    if "\r" in line:
+        raise ValueError(f"{name}, line {n}: a carriage return inside the line: {line!r}")
+    return line
+
+
+def _numbered(file, name: str, stack: contextlib.ExitStack) -> Iterator[tuple[int, list[bytes] | list[str]]]:
     n = 0
     try:
-        for line in _raw_lines(file, stack):
-            n += 1
-            if isinstance(line, bytes):
-                try:
-                    line = line.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    raise ValueError(f"{name}, line {n}: not valid UTF-8 ({error.reason}): {line[:200]!r}") from None
-            if n == 1:
-                line = line.removeprefix("\ufeff")
-            line = line.rstrip("\r\n")
-            if "\r" in line:
-                raise ValueError(f"{name}, line {n}: a carriage return inside the line: {line!r}")
-            yield n, line
+        for lines in _raw_blocks(file, stack):
+            if n == 0:
+                lines[0] = lines[0].removeprefix(_MARK if isinstance(lines[0], bytes) else "\ufeff")
+            yield n + 1, lines
+            n += len(lines)
     except UnicodeDecodeError as error:  # of a file opened as text: it decodes ahead, so the line is a bound
         raise ValueError(f"{name}, line {n + 1} or later: not valid {error.encoding} ({error.reason})") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{name}, after line {n}: the gzip stream is cut short or damaged ({error})") from None
 
 
-def _raw_lines(file, stack: contextlib.ExitStack) -> Iterator[str | bytes]:
+def _raw_blocks(file, stack: contextlib.ExitStack) -> Iterator[list[bytes] | list[str]]:
+    """Lists of lines, none empty."""
     if isinstance(file.read(0), str):
-        yield from file if isinstance(file, io.TextIOBase) else _split_text(file)
+        yield from _batches(file if isinstance(file, io.TextIOBase) else _split_text(file))
         return
     head = file.read(2)
     unread = io.BufferedReader(_Prefixed(head, file))
     if head == _GZIP_MAGIC:
         unread = stack.enter_context(gzip.GzipFile(fileobj=unread))
-    yield from unread
+    rest = []  # pieces of the line that the last block broke off in
+    while data := unread.read1(_BLOCK_BYTES):  # not `read`: it would lose what comes before a damaged place
+        *lines, last = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join([*rest, lines[0]])
+            rest = []
+            yield lines
+        rest.append(last)
+    if last := b"".join(rest):
+        yield [last]
+
+
+def _batches(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Lines in lists; those before an error come before it."""
+    batch = []
+    try:
+        for line in lines:
+            batch.append(line)
+            if len(batch) == _BATCH_LINES:
+                yield batch
+                batch = []
+    except UnicodeDecodeError:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
 
 
 def _split_text(file) -> Iterator[str]:

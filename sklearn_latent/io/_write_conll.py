@@ -7,12 +7,16 @@ import gzip
 import os
 from collections.abc import Iterable, Iterator
 from itertools import islice, repeat
+from operator import getitem
 
 from .._sequences.labels import flatten_labels
 from ._atomic import atomic_write
 from ._conll import split_function, starts_document
 
 __all__ = ["write_conll"]
+
+#: Different lines remembered: enough for those that come often, few beside the corpus.
+_MOST_LINES = 1 << 16
 
 
 def write_conll(target, X, y=None, *, separator=None):
@@ -89,25 +93,24 @@ def write_conll(target, X, y=None, *, separator=None):
 
 
 def _write_bytes(file, lines: Iterator[str]) -> None:
-    while text := "".join(islice(lines, 4096)):
+    while text := "".join(islice(lines, 1024)):
         file.write(text.encode())
 
 
 def _lines(X, y, separator: str | None) -> Iterator[str]:
-    """Checked lines of a file, with their ends."""
+    """Checked lines of a file, with their ends, a sequence at a time."""
     if isinstance(X, (str, bytes, dict)) or not isinstance(X, Iterable) or hasattr(X, "columns"):
         raise TypeError(
             f"X must hold one list of tokens a sequence, such as [['rain', 'fell']]; got {type(X).__name__}"
         )
-    writer = _Writer(separator)
+    writer = _Writer(separator, y is not None)
     labels = repeat(None) if y is None else iter(flatten_labels(y))
     i = -1
     for i, tokens in enumerate(X):
         own = next(labels, _MISSING)
         if own is _MISSING:
             raise ValueError(f"y has {i} sequences, but X has more: X[{i}] has no labels")
-        yield from writer.sequence(i, tokens, own)
-        yield "\n"
+        yield writer.sequence(i, tokens, own)
     if y is not None and next(labels, _MISSING) is not _MISSING:
         raise ValueError(f"X has {i + 1} sequences, but y has more: y[{i + 1}] has no tokens")
 
@@ -116,32 +119,87 @@ _MISSING = object()
 
 
 class _Writer:
-    """Joins columns into lines, and refuses those that would be read as something else."""
+    """Makes the text of sequences; a corpus repeats most of its lines, and each different one is made once."""
 
-    def __init__(self, separator: str | None):
-        self._separator = separator
-        self._joint = "\t" if separator is None else separator
-        self._split = None
-        self._width: int | None = None  # columns of a token, 0 for a str
+    def __init__(self, separator: str | None, labelled: bool):
+        self._form = _Form(separator, labelled)
+        self._lines = _LinesByLabel(self._form)
 
-    def sequence(self, i: int, tokens, labels: list | None) -> Iterator[str]:
-        """Lines of one sequence."""
+    def sequence(self, i: int, tokens, labels: list | None) -> str:
+        """Lines of one sequence and an empty one."""
         if isinstance(tokens, (str, bytes, dict)) or not isinstance(tokens, Iterable):
             raise TypeError(
                 f"X[{i}] is {tokens!r} ({type(tokens).__name__}), but X must hold one list of tokens a sequence, "
                 "such as [['rain', 'fell']]"
             )
-        tokens = list(tokens)
+        tokens = tokens if type(tokens) is list else list(tokens)
         if labels is not None and len(labels) != len(tokens):
             raise ValueError(f"X[{i}] has {len(tokens)} tokens but y[{i}] has {len(labels)} labels")
         if not tokens:
             raise ValueError(f"X[{i}] is empty, and a column file has no empty sequences")
-        for t, token in enumerate(tokens):
-            place = f"sequence {i}, token {t}: "
-            fields = self._columns(token, place)
-            if labels is not None:
-                fields.append(_label(labels[t], place))
-            yield self._line(fields, place) + "\n"
+        labels = [None] * len(tokens) if labels is None else labels
+        try:
+            # Two look-ups of what has its hash at hand are less than one of a pair.
+            lines = "".join(map(getitem, map(self._lines.__getitem__, labels), tokens))
+        except (TypeError, ValueError):
+            # Something is wrong in this sequence: with the place in hand the same checks say what.
+            pairs = enumerate(zip(tokens, labels, strict=False))
+            lines = "".join(
+                [self._form.line(token, label, f"sequence {i}, token {t}: ") for t, (token, label) in pairs]
+            )
+        if self._form.n_made > _MOST_LINES:
+            self._lines.clear()
+            self._form.n_made = 0
+        return lines + "\n"
+
+
+class _LinesByLabel(dict):
+    """The lines of each label."""
+
+    def __init__(self, form: _Form):
+        self._form = form
+
+    def __missing__(self, label) -> _Lines:
+        self[label] = lines = _Lines(self._form, label)
+        return lines
+
+
+class _Lines(dict):
+    """The line of each token with one label, made and checked when it is asked for first."""
+
+    def __init__(self, form: _Form, label):
+        self._form = form
+        self._label = label
+
+    def __missing__(self, token) -> str:
+        self[token] = line = self._form.line(token, self._label, "")
+        return line
+
+
+class _Form:
+    """Joins columns into lines, and refuses those that would be read as something else.
+
+    Attributes
+    ----------
+    n_made : int
+        Lines made since somebody set it to 0.
+    """
+
+    def __init__(self, separator: str | None, labelled: bool):
+        self.n_made = 0
+        self._separator = separator
+        self._labelled = labelled
+        self._joint = "\t" if separator is None else separator
+        self._split = None
+        self._width: int | None = None  # columns of a token, 0 for a str
+
+    def line(self, token, label, place: str) -> str:
+        """The line of a token with its end; `place` begins the message of an error."""
+        fields = self._columns(token, place)
+        if self._labelled:
+            fields.append(_label(label, place))
+        self.n_made += 1
+        return self._checked(fields, place) + "\n"
 
     def _columns(self, token, place: str) -> list[str]:
         if isinstance(token, str):
@@ -158,7 +216,7 @@ class _Writer:
             raise ValueError(f"{place}{token!r} is {_form(width)}, but the first token is {_form(self._width)}")
         return fields
 
-    def _line(self, fields: list[str], place: str) -> str:
+    def _checked(self, fields: list[str], place: str) -> str:
         for field in fields:
             if "\n" in field or "\r" in field:
                 raise ValueError(f"{place}a line end in {field!r}")

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import precision_recall_fscore_support
 
 __all__ = [
     "AVERAGES",
@@ -53,6 +52,8 @@ def averaged_scores(counts: Counts, beta, average, zero_division):
     samples, with one more class for "nothing". A last sample, of nothing twice, keeps the weights from
     being all zero; with no group at all, a group without items stands in.
     """
+    from sklearn.metrics import precision_recall_fscore_support  # taggers get here when they are imported, it is large
+
     groups, correct, found, wanted = counts
     if not groups and average is None:
         return np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)

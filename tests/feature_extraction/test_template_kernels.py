@@ -70,3 +70,51 @@ def test_too_wide():
     one = np.zeros((1, 1), dtype=np.int32)
     with pytest.raises(ValueError, match="64 items"):
         kernels.learn_template(one, np.array([0, 1]), item, item, 1, 2, one[0], one[0], 1, 0, 0, one[0])
+
+
+def slow_find(ids, offsets, rows, streams, kind, known):
+    """Feature numbers of one template, for `known` from keys to numbers."""
+    local = np.full(ids.shape[1], -1)
+    for first, last in itertools.pairwise(offsets.tolist()):
+        for i in range(first, last):
+            key = []
+            for row, stream in zip(rows, streams, strict=True):
+                k = i + row
+                outside = -2 * (first - k) if k < first else -2 * (k - last + 1) - 1
+                key.append(int(ids[stream, k]) if first <= k < last else outside if kind == 1 else -1)
+            if -1 not in key:
+                local[i] = known.get(tuple(key), -1)
+    return local
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["skip", "padded"])
+@pytest.mark.parametrize(
+    ("rows", "streams"), [((0,), (0,)), ((-2,), (1,)), ((3,), (1,)), ((0, 1), (0, 1)), ((-2, 0, 4), (0, 0, 1))]
+)
+def test_finding_against_a_dict(rows, streams, kind):
+    # More tokens than are looked up at once, in sequences of all lengths; a third of the strings are not known.
+    rng = np.random.default_rng(len(rows) + kind)
+    lengths = [0, 1, 2, 3, 40, 16, 0, 33, 1, 7]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    train, test = (np.maximum(rng.integers(-3, 6, (2, offsets[-1]), dtype=np.int32), -1) for _ in range(2))
+    items = [np.array([*values, 0], dtype=np.int32) for values in (rows, streams)]
+    width, shift, n = len(rows), 10, 512
+    slots = np.full(16 if width == 1 else 2 * n, -1, dtype=np.int32)
+    keys = np.empty(n * width, dtype=np.int32)
+    local = np.empty(offsets[-1], dtype=np.int32)
+    done, n_found = kernels.learn_template(
+        train, offsets, items[0][:-1], items[1][:-1], kind, shift, slots, keys, n, 0, 0, local
+    )
+    assert done == len(lengths)
+    known = {tuple(key): k for k, key in enumerate(keys[: n_found * width].reshape(-1, width).tolist())}
+    assert local.tolist() == slow_find(train, offsets, rows, streams, kind, known).tolist()
+    for ids in (train, test):
+        found = np.empty((1, offsets[-1]), dtype=np.int32)
+        kernels.find_features(
+            ids, offsets, np.array([0, width]), *items, np.array([kind], dtype=np.uint8), shift,
+            np.array([0, len(slots)]), np.append(slots, 0).astype(np.int32),
+            np.array([0, n_found * width]), np.append(keys[: n_found * width], 0).astype(np.int32),
+            np.array([0, n_found]), found,
+        )  # fmt: skip
+        assert found[0].tolist() == slow_find(ids, offsets, rows, streams, kind, known).tolist()
+        assert (found >= 0).any() and (found < 0).any()
