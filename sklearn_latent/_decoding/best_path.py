@@ -24,7 +24,7 @@ class BestPathDecoder:
         codes = np.where(path < 0, 0, lattice.topology.state_label[np.maximum(path, 0)]).astype(np.int32)
         out = Decoded.of(codes, len(lattice))
         out.log_prob = lattice.label_log_prob(codes)
-        if lattice.topology.one_state_a_label:
+        if lattice.topology.one_path:
             out.exact[:] = True
         else:
             out.exact = at_least_half(out.log_prob)

@@ -37,7 +37,7 @@ class ExactLDIDecoder:
 
     def decode(self, lattice: Lattice) -> Decoded:
         """Decode a batch of sequences."""
-        if lattice.topology.one_state_a_label:
+        if lattice.topology.one_path:
             out = BestPathDecoder().decode(lattice)
             out.upper_bound = out.log_prob.copy()
             return out
@@ -61,7 +61,7 @@ class ExactLDIDecoder:
 
     def label_ids(self, lattice: Lattice) -> np.ndarray | None:
         """Label ids alone (see `Decoder`)."""
-        return BestPathDecoder().label_ids(lattice) if lattice.topology.one_state_a_label else None
+        return BestPathDecoder().label_ids(lattice) if lattice.topology.one_path else None
 
 
 def label_nbest(lattice: Lattice, i: int, n: int, max_search: int) -> tuple[np.ndarray, np.ndarray, bool, int]:

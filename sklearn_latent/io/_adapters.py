@@ -43,6 +43,8 @@ from ._state import Adapter
 
 __all__ = ["adapters"]
 
+#: Attributes of topologies that are not written: they say what `LinearChainModel` never has.
+_OF_HISTORIES = ("histories", "one_path")
 #: Fitted state that has no underscore at its end.
 _PRIVATE = ("_feature_names", "_stepper_state")
 
@@ -60,7 +62,7 @@ def adapters() -> dict[str, Adapter]:
         _of_estimator(PerToken, _numeric_state, _checked(_checks.per_token)),
         _of_estimator(_Identity, _numeric_state, _checked(_checks.numeric), estimator=False),
         Adapter(Pipeline, _pipeline_state, _build_pipeline, estimator=True),
-        _of_fields(Topology, _checks.topology),
+        _of_fields(Topology, _checks.topology, tuple(f.name for f in fields(Topology) if f.name not in _OF_HISTORIES)),
         _of_fields(Pattern, _checks.pattern),
         _of_fields(Support, _checks.support),
         _of_fields(LinearChainModel, _checks.model),
