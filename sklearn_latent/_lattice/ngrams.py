@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """State spaces of label histories: factors over several labels as weights of states and arcs.
 
-A factor over n labels fires where the last n labels are some n-gram. What a chain has to remember for that is not the last
-labels but the longest ending of them that begins an n-gram with a factor, a suffix automaton (Ye et al. 2009, Cuong et al.
-2014): two histories that end in it behave alike from there on. Its states are single labels and beginnings of n-grams,
-so their number follows the n-grams that exist and not ``n_labels ** order``.
+A factor over n labels fires where the last n labels are some n-gram. What a chain has to remember for that is not the
+last labels but the longest ending of them that begins an n-gram with a factor, a suffix automaton (Ye et al. 2009,
+Cuong et al. 2014): two histories that end in it behave alike from there on. Its states are single labels and beginnings
+of n-grams, so their number follows the n-grams that exist and not ``n_labels ** order``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def ngram_space(
         The n whose n-grams have to be known to states although nothing longer begins with them, so that a factor over
         them is a score of states; less than the largest n.
     forbid : bool, default=False
-        Whether every label n-gram of these lengths must be one of those given; if not, all label sequences are possible.
+        Whether every label n-gram of these lengths must be one of those given; if not, all label sequences can be.
     allowed : array of bool of shape (n_labels, n_labels), default=None
         Which label may follow which, [from, to]; None: any.
     """
@@ -132,7 +132,7 @@ def _neutral_moves(order: list[tuple], number: dict[tuple, int], n_labels: int) 
 
 
 def _forbidding_moves(order: list[tuple], number: dict, seen: set, n_labels: int, longest: int) -> np.ndarray:
-    """History after each (history, label), -1 where that is no n-gram given; histories never forget what they can hold."""
+    """History after each (history, label), -1 where that is no n-gram given; histories forget only what is too long."""
     target = np.full((len(order), n_labels), -1, dtype=np.int64)
     for row in seen:
         if row[:-1] in number:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._threads import BLOCK_TOKENS
 from . import _linear_kernels
 from .design import Design
 from .split import split_of
@@ -42,6 +43,21 @@ class LinearScorer:
         self.sparse = sparse
         self.split = split_of(support.state) if split and sparse else None
 
+    @property
+    def arc_rows_differ(self) -> bool:
+        """Whether each token has an arc row of its own."""
+        return self.support.edge is not None
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a token's row of scores."""
+        return self.topology.row_bytes(arc_rows_differ=self.arc_rows_differ)
+
+    @property
+    def block_tokens(self) -> int:
+        """Tokens of a block."""
+        return BLOCK_TOKENS
+
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each parameter array, in packing order."""
         s = self.support
@@ -70,8 +86,14 @@ class LinearScorer:
             prepared[name] = row
         return prepared
 
+    def keep(self, n_tokens: int) -> None:
+        """Nothing: derivatives of a linear scorer don't need its scores."""
+
+    def maximised(self) -> None:
+        """Nothing to maximise: there are no variables under the states."""
+
     def forward(
-        self, prepared: dict[str, np.ndarray], design: Design, offsets: np.ndarray
+        self, prepared: dict[str, np.ndarray], design: Design, offsets: np.ndarray, kept: None = None, first: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Node scores and arc scores of a block of sequences (see `Scorer`)."""
         if self.split is None:
@@ -87,7 +109,7 @@ class LinearScorer:
             return node, prepared["arc"]
         return node, self._product(self.support.edge, prepared["edge"], design, prepared["arc"])
 
-    def gradient_buffers(self, grad: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def gradient_buffers(self, grad: dict[str, np.ndarray], prepared: dict | None = None) -> dict[str, np.ndarray]:
         """Arrays that sums go to: the gradient itself, or a matrix where the design is dense and the support isn't."""
         buffers = dict(grad)
         for name, pattern in self._patterns():
@@ -107,6 +129,7 @@ class LinearScorer:
         node_delta: np.ndarray,
         arc_delta: np.ndarray,
         tasks: Callable,
+        kept: None = None,
     ) -> None:
         """Add the derivatives of a chunk; `arc_delta` is (1, n_arcs), or (n_tokens, n_arcs) with edge features."""
         s = self.support
