@@ -11,6 +11,29 @@ def averaged_step(
     length: float,
     share: float,
 ) -> None: ...
+def scaled_step(
+    x: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    last: NDArray[np.float64],
+    index: NDArray[np.int64],
+    grad: NDArray[np.float64],
+    rate: float,
+    shrink: float,
+    ahead: float,
+    now: float,
+    n_samples: float,
+) -> None: ...
+def scaled_prior(
+    x: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    last: NDArray[np.float64],
+    rate: float,
+    shrink: float,
+    ahead: float,
+    now: float,
+) -> None: ...
 def adam_step(
     x: NDArray[np.float64],
     first: NDArray[np.float64],

@@ -49,6 +49,62 @@ def averaged_step(
             rest[index[k]] += share * grad[k]
 
 
+def scaled_step(
+    double[::1] x,                       # INOUT (n,)
+    double[::1] rest,                    # INOUT (n,)
+    double[::1] squares,                 # INOUT (n,) sum of the squared derivatives
+    double[::1] last,                    # INOUT (n,) sample after which the prior was last applied
+    const int64_t[::1] index,            # IN    (n_touched,)
+    const double[::1] grad,              # IN    (n_touched,) of the mean loss
+    double rate,
+    double shrink,
+    double ahead,                        # what x counts for in the mean, beside rest
+    double now,                          # samples so far, these included
+    double n_samples,                    # samples of this step
+):
+    """A step of AdaGrad with lengths ``rate / sqrt(1 + squares)``, then the prior's share since a weight was last
+    touched, implicitly; `rest` makes up in the mean for what `x` changes."""
+    cdef Py_ssize_t k, i, n = index.shape[0]
+    cdef double g, length, moved
+    with nogil:
+        for k in range(n):
+            if k + AHEAD < n:
+                i = index[k + AHEAD]
+                fetch(&x[i])
+                fetch(&rest[i])
+                fetch(&squares[i])
+                fetch(&last[i])
+            i = index[k]
+            g = n_samples * grad[k]
+            squares[i] += g * g
+            length = rate / sqrt(1.0 + squares[i])
+            moved = (x[i] - length * g) / (1.0 + length * shrink * (now - last[i]))
+            last[i] = now
+            rest[i] += ahead * (x[i] - moved)
+            x[i] = moved
+
+
+def scaled_prior(
+    double[::1] x,                       # INOUT (n,)
+    double[::1] rest,                    # INOUT (n,)
+    const double[::1] squares,           # IN    (n,)
+    double[::1] last,                    # INOUT (n,)
+    double rate,
+    double shrink,
+    double ahead,
+    double now,
+):
+    """The prior's share of `scaled_step` for all weights."""
+    cdef Py_ssize_t i
+    cdef double moved
+    with nogil:
+        for i in range(x.shape[0]):
+            moved = x[i] / (1.0 + rate / sqrt(1.0 + squares[i]) * shrink * (now - last[i]))
+            last[i] = now
+            rest[i] += ahead * (x[i] - moved)
+            x[i] = moved
+
+
 def adam_step(
     double[::1] x,                       # INOUT (n,)
     double[::1] first,                   # INOUT (n,) moment

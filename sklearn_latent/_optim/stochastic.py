@@ -88,17 +88,26 @@ class AveragedSGD:
     Parameters
     ----------
     learning_rate : float or "auto"
-        First step length. "auto" tries powers of two on some samples, as Bottou's programs do.
+        First step length, the same for all weights. "auto": each weight has its own, which falls with the derivatives
+        that the weight has had (AdaGrad); their common factor is the best power of two on some samples.
     batch_size : int
 
     Notes
     -----
-    Step ``t`` has length ``rate / (1 + rate * decay * t)`` (Bottou 2010), ``decay`` the prior's share. The mean is that
-    of Shamir and Zhang (2013, polynomial decay): point ``k`` moves it by ``(MEMORY + 1) / (MEMORY + k)`` of the way.
+    Given a rate, step ``t`` has length ``rate / (1 + rate * decay * t)`` (Bottou 2010), ``decay`` the prior's share.
+    With "auto" it is ``rate / sqrt(1 + squares)`` (Duchi, Hazan, Singer 2011), ``squares`` the sum of a weight's
+    squared derivatives, those of a batch's summed loss: a frequent feature soon takes short steps, a rare one is learnt
+    from the few times it occurs. The prior is then applied to a weight when it is touched, with what it missed
+    meanwhile, implicitly (Duchi and Singer 2009). The one stands for the derivative of a feature of value one at one
+    wrong label, so that derivatives far below it don't count as much as it does; for features of other scales the
+    factor makes up.
+
+    The mean is that of Shamir and Zhang (2013, polynomial decay): point ``k`` moves it by
+    ``(MEMORY + 1) / (MEMORY + k)`` of the way.
 
     Prior and mean change every weight at every step, the loss only those that a batch touches. Within a pass the point
-    is ``scale * x`` and the mean ``kept * (ahead * x + rest)`` (as in Xu 2011, section 4.2): prior and mean are then
-    changes of three numbers, and a step changes `x` and `rest` where the batch touches them.
+    is ``scale * x`` and the mean ``kept * (ahead * x + rest)`` (as in Xu 2011, section 4.2): what changes all weights
+    is then a change of three numbers, and a step changes `x` and `rest` where the batch touches them.
     """
 
     MEMORY = 8
@@ -117,11 +126,13 @@ class AveragedSGD:
 
     def begin(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> None:
         """Choose the first step length, once."""
-        self.state.setdefault("t", 0)
-        if "rate" not in self.state:
-            self.state["rate"] = (
-                self._calibrated(problem, x, rng) if self.learning_rate == "auto" else self.learning_rate
-            )
+        state = self.state
+        state.setdefault("t", 0)
+        if "rate" not in state:
+            if self.learning_rate == "auto":
+                state.update(rate=self._calibrated(problem, x, rng), **self._fresh(len(x)))
+            else:
+                state["rate"] = self.learning_rate
         self._open(x)
 
     def values(self, x: np.ndarray, index: np.ndarray | slice) -> np.ndarray:
@@ -131,21 +142,19 @@ class AveragedSGD:
     def step(self, x: np.ndarray, index: np.ndarray | slice, grad: np.ndarray, shrink: float, n_samples: int) -> None:
         """One step, and its share of the mean."""
         state = self.state
-        length = state["rate"] / (1.0 + state["rate"] * shrink * state["t"])
-        left = max(0.0, 1.0 - length * shrink)
-        if self._scale * left < _SMALL:
-            self.settle(x)
-            x *= left
+        if "squares" in state:
+            state["samples"] += n_samples
+            self._shrink = shrink
+            _step_kernels.scaled_step(
+                x, self._rest, state["squares"], state["last"], _positions(x, index), grad,
+                state["rate"], shrink, self._ahead, state["samples"], n_samples,
+            )  # fmt: skip
         else:
-            self._scale *= left
+            length = state["rate"] / (1.0 + state["rate"] * shrink * state["t"])
+            self._shrink_all(x, max(0.0, 1.0 - length * shrink))
+            length /= self._scale
+            _step_kernels.averaged_step(x, self._rest, _positions(x, index), grad, length, self._ahead * length)
         state["t"] += 1
-        length /= self._scale
-        moved = self._ahead * length
-        if isinstance(index, slice):
-            x[index] -= length * grad
-            self._rest[index] += moved * grad
-        else:
-            _step_kernels.averaged_step(x, self._rest, index, grad, length, moved)
         share = (self.MEMORY + 1.0) / (self.MEMORY + state["t"])
         if state["t"] == 1:
             self._kept, self._ahead = 1.0, self._scale
@@ -158,11 +167,17 @@ class AveragedSGD:
 
     def settle(self, x: np.ndarray) -> None:
         """Make `x` the point itself, and remember the mean."""
-        if self.state["t"]:
+        state = self.state
+        if "squares" in state:
+            _step_kernels.scaled_prior(
+                x, self._rest, state["squares"], state["last"],
+                state["rate"], self._shrink, self._ahead, state["samples"],
+            )  # fmt: skip
+        if state["t"]:
             mean = self._rest
             mean += self._ahead * x
             mean *= self._kept
-            self.state["mean"] = mean
+            state["mean"] = mean
         if self._scale != 1.0:
             x *= self._scale
         self._open(x)
@@ -171,10 +186,23 @@ class AveragedSGD:
         """The mean, once there is one."""
         return self.state.get("mean", x)
 
+    @staticmethod
+    def _fresh(n: int) -> dict[str, Any]:
+        """What steps of a length for each weight need."""
+        return {"squares": np.zeros(n), "last": np.zeros(n), "samples": 0}
+
     def _open(self, x: np.ndarray) -> None:
         # A copy, so that what is remembered stays a mean if a pass breaks off.
         self._rest = self.state["mean"].copy() if "mean" in self.state else np.zeros(len(x))
-        self._scale, self._kept, self._ahead = 1.0, 1.0, 0.0
+        self._scale, self._kept, self._ahead, self._shrink = 1.0, 1.0, 0.0, 0.0
+
+    def _shrink_all(self, x: np.ndarray, factor: float) -> None:
+        """Multiply the point by `factor`."""
+        if self._scale * factor < _SMALL:
+            self.settle(x)
+            x *= factor
+        else:
+            self._scale *= factor
 
     def _calibrated(self, problem: Sampled, x: np.ndarray, rng: np.random.RandomState) -> float:
         """The power of two whose mean point has the least loss on other samples.
@@ -190,28 +218,29 @@ class AveragedSGD:
         trial, rule = x.copy(), AveragedSGD(1.0, self.batch_size)
 
         def loss(exponent: int) -> float:
-            rule.state = {"t": 0, "rate": 2.0**exponent}
+            rule.state = {"t": 0, "rate": 2.0**exponent, **self._fresh(len(x))}
             trial[:] = x
             rule._open(trial)
             with np.errstate(over="ignore", invalid="ignore"):
-                for batch in [*batches, *batches]:
+                for k, batch in enumerate([*batches, *batches]):
                     _, weight, grad = problem.evaluate(rule.values(trial, batch.index), batch)
                     grad /= weight
-                    rule.step(trial, batch.index, grad, 0.0, 0)
+                    k = k % len(batches) * self.batch_size
+                    rule.step(trial, batch.index, grad, 0.0, min(self.batch_size, n - k))
                 found = rule._kept * (rule._ahead * trial[judge.index] + rule._rest[judge.index])
                 return problem.evaluate(found, judge)[0] if np.isfinite(found).all() else np.inf
 
-        # Features of any scale: start in the middle, go up while it helps, else down until it no longer does.
-        losses = {0: loss(0)}
+        # Features of any scale: up from a half while it helps, else down until it no longer does.
+        losses = {-1: loss(-1)}
+        best = at = -1
         direction = 1
-        best = at = 0
         while abs(at) < 200:
             at += direction
             losses[at] = loss(at)
             if losses[at] < losses[best] or (direction < 0 and not np.isfinite(losses[best])):
                 best = at
-            elif direction > 0 and best == 0:
-                direction, at = -1, 0
+            elif direction > 0 and best == -1:
+                direction, at = -1, -1
             else:
                 break
         return 2.0**best
@@ -311,7 +340,6 @@ class FrequencyAdaptive:
         if "length" not in state:
             rate = 0.1 if self.learning_rate == "auto" else self.learning_rate
             state.update(t=0, length=np.full(n, float(rate)), count=np.zeros(n), last=np.zeros(n))
-        self._all = np.arange(n)
 
     def values(self, x: np.ndarray, index: np.ndarray | slice) -> np.ndarray:
         """The point's entries at `index`."""
@@ -322,8 +350,8 @@ class FrequencyAdaptive:
         state = self.state
         state["t"] += n_samples
         _step_kernels.adaptive_step(
-            x, state["length"], state["count"], state["last"], self._all if isinstance(index, slice) else index,
-            grad, shrink, state["t"], n_samples,
+            x, state["length"], state["count"], state["last"], _positions(x, index), grad,
+            shrink, state["t"], n_samples,
         )  # fmt: skip
         if state["t"] % state["period"] < n_samples:
             _step_kernels.slow_down(state["length"], state["count"], state["period"], self.slow, self.fast)
@@ -338,6 +366,11 @@ class FrequencyAdaptive:
 
 #: Below this the numbers that stand for all weights are multiplied out.
 _SMALL = 1e-100
+
+
+def _positions(x: np.ndarray, index: np.ndarray | slice) -> np.ndarray:
+    """`index` as positions."""
+    return np.arange(len(x))[index] if isinstance(index, slice) else index
 
 
 def _gathered(x: np.ndarray, index: np.ndarray | slice, factor: float = 1.0) -> np.ndarray:
