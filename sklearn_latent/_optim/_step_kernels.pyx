@@ -5,11 +5,18 @@
 before it is needed.
 """
 
-from libc.math cimport pow, sqrt
+from libc.math cimport pow
 from libc.stdint cimport int64_t
 
-cdef extern from "_fetch.h" nogil:
+cdef extern from "_steps.h" nogil:
     void fetch "sl_fetch" (const void *address) noexcept
+    void scaled_step_c "sl_scaled_step" (double *x, double *rest, double *squares, double *last, const int64_t *index,
+                                         const double *grad, double rate, double shrink, double ahead, double now,
+                                         double n_samples, Py_ssize_t n) noexcept
+    void scaled_prior_c "sl_scaled_prior" (double *x, double *rest, const double *squares, double *last, double rate,
+                                           double shrink, double ahead, double now, Py_ssize_t n) noexcept
+    void adam_step_c "sl_adam_step" (double *x, double *first, double *second, const double *grad, double shrink,
+                                     double rate, double correction, Py_ssize_t n) noexcept
 
 cdef enum:
     AHEAD = 24
@@ -64,24 +71,10 @@ def scaled_step(
 ):
     """A step of AdaGrad with lengths ``rate / sqrt(1 + squares)``, then the prior's share since a weight was last
     touched, implicitly; `rest` makes up in the mean for what `x` changes."""
-    cdef Py_ssize_t k, i, n = index.shape[0]
-    cdef double g, length, moved
-    with nogil:
-        for k in range(n):
-            if k + AHEAD < n:
-                i = index[k + AHEAD]
-                fetch(&x[i])
-                fetch(&rest[i])
-                fetch(&squares[i])
-                fetch(&last[i])
-            i = index[k]
-            g = n_samples * grad[k]
-            squares[i] += g * g
-            length = rate / sqrt(1.0 + squares[i])
-            moved = (x[i] - length * g) / (1.0 + length * shrink * (now - last[i]))
-            last[i] = now
-            rest[i] += ahead * (x[i] - moved)
-            x[i] = moved
+    if index.shape[0]:
+        with nogil:
+            scaled_step_c(&x[0], &rest[0], &squares[0], &last[0], &index[0], &grad[0], rate, shrink, ahead, now,
+                          n_samples, index.shape[0])
 
 
 def scaled_prior(
@@ -95,14 +88,9 @@ def scaled_prior(
     double now,
 ):
     """The prior's share of `scaled_step` for all weights."""
-    cdef Py_ssize_t i
-    cdef double moved
-    with nogil:
-        for i in range(x.shape[0]):
-            moved = x[i] / (1.0 + rate / sqrt(1.0 + squares[i]) * shrink * (now - last[i]))
-            last[i] = now
-            rest[i] += ahead * (x[i] - moved)
-            x[i] = moved
+    if x.shape[0]:
+        with nogil:
+            scaled_prior_c(&x[0], &rest[0], &squares[0], &last[0], rate, shrink, ahead, now, x.shape[0])
 
 
 def adam_step(
@@ -115,14 +103,9 @@ def adam_step(
     double correction,                   # what the second moment is divided by
 ):
     """One step of Adam on all weights."""
-    cdef Py_ssize_t k
-    cdef double whole
-    with nogil:
-        for k in range(x.shape[0]):
-            whole = shrink * x[k] + grad[k]
-            first[k] += 0.1 * (whole - first[k])
-            second[k] += 0.001 * (whole * whole - second[k])
-            x[k] -= rate * first[k] / (sqrt(second[k] / correction) + 1e-8)
+    if x.shape[0]:
+        with nogil:
+            adam_step_c(&x[0], &first[0], &second[0], &grad[0], shrink, rate, correction, x.shape[0])
 
 
 def adaptive_step(
