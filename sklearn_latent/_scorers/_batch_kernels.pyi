@@ -14,6 +14,7 @@ def collect(
     batch_values: NDArray[np.float64],
     used: NDArray[np.int64],
 ) -> int: ...
+def count_weights(used: NDArray[np.int64], pattern_ptr: NDArray[np.int64], ptr: NDArray[np.int64]) -> None: ...
 def narrow(
     used: NDArray[np.int64],
     pattern_ptr: NDArray[np.int64],

@@ -60,6 +60,21 @@ def collect(
     return n_used
 
 
+def count_weights(
+    const int64_t[::1] used,             # IN    (n_used,) features
+    const int64_t[::1] pattern_ptr,      # IN    (n_features + 1,)
+    int64_t[::1] ptr,                    # OUT   (n_used + 1,) of the narrowed pattern
+):
+    """Where the weights of some features will stand."""
+    cdef Py_ssize_t i, n = used.shape[0]
+    with nogil:
+        ptr[0] = 0
+        for i in range(n):
+            if i + AHEAD < n:
+                fetch(&pattern_ptr[used[i + AHEAD]])
+            ptr[i + 1] = ptr[i] + pattern_ptr[used[i] + 1] - pattern_ptr[used[i]]
+
+
 def narrow(
     const int64_t[::1] used,             # IN    (n_used,) features
     const int64_t[::1] pattern_ptr,      # IN    (n_features + 1,)

@@ -104,12 +104,15 @@ class BatchScorer:
         )
         used = used[:n_used]
         support = self.scorer.support
-        state, index = self._narrow(support.state, used, self._starts[0])
-        edge, parts = None, [index]
+        found = [p if p is None else _pointers(p, used) for p in (support.state, support.edge)]
+        counts = [0 if ptr is None else int(ptr[-1]) for ptr in found]
+        index = np.empty(sum(counts) + len(self._others), dtype=np.int64)
+        index[sum(counts) :] = self._others
+        state = _narrow(support.state, used, found[0], self._starts[0], index[: counts[0]])
+        edge = None
         if support.edge is not None:
-            edge, index = self._narrow(support.edge, used, self._starts[1])
-            parts.append(index)
-        return Batch(offsets, (row_ptr, feature, values), (state, edge), np.concatenate([*parts, self._others]))
+            edge = _narrow(support.edge, used, found[1], self._starts[1], index[counts[0] : sum(counts)])
+        return Batch(offsets, (row_ptr, feature, values), (state, edge), index)
 
     def prepare(self, weights: np.ndarray, batch: Batch) -> Prepared:
         """What every part of a batch needs, given the weights at ``batch.index``."""
@@ -155,19 +158,25 @@ class BatchScorer:
         end += node_delta[batch.offsets[1:] - 1].sum(axis=0)[s.end]
         return grad
 
-    @staticmethod
-    def _narrow(pattern: Pattern, used: np.ndarray, start: int) -> tuple[Pattern, np.ndarray]:
-        """The pattern of some features, and the positions of their weights."""
-        C = pattern.n_columns
-        if pattern.full:
-            index = np.repeat(start + used * C, C)
-            index += np.tile(np.arange(C), len(used))
-            return Pattern(len(used), C), index
-        ptr = np.zeros(len(used) + 1, dtype=np.int64)
-        np.cumsum(pattern.ptr[used + 1] - pattern.ptr[used], out=ptr[1:])
-        column, index = np.empty(int(ptr[-1]), dtype=np.int32), np.empty(int(ptr[-1]), dtype=np.int64)
-        _batch_kernels.narrow(used, pattern.ptr, pattern.column, ptr, start, column, index)
-        return Pattern(len(used), C, ptr, column), index
+
+def _pointers(pattern: Pattern, used: np.ndarray) -> np.ndarray:
+    """Where the weights of each of some features stand in their narrowed pattern."""
+    if pattern.full:
+        return pattern.n_columns * np.arange(len(used) + 1)
+    ptr = np.empty(len(used) + 1, dtype=np.int64)
+    _batch_kernels.count_weights(used, pattern.ptr, ptr)
+    return ptr
+
+
+def _narrow(pattern: Pattern, used: np.ndarray, ptr: np.ndarray, start: int, index: np.ndarray) -> Pattern:
+    """The pattern of some features; `index` gets the positions of their weights, the first of all being at `start`."""
+    C = pattern.n_columns
+    if pattern.full:
+        np.add((start + used * C)[:, None], np.arange(C), out=index.reshape(len(used), C))
+        return Pattern(len(used), C)
+    column = np.empty(len(index), dtype=np.int32)
+    _batch_kernels.narrow(used, pattern.ptr, pattern.column, ptr, start, column, index)
+    return Pattern(len(used), C, ptr, column)
 
 
 def _add_scores(pattern: Pattern, weight: np.ndarray, batch: Batch, out: np.ndarray) -> None:

@@ -49,7 +49,9 @@ def test_weights_of_features_are_listed(seed):
     pattern_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     pattern_column = rng.integers(0, 50, pattern_ptr[-1]).astype(np.int32)
     used = rng.permutation(9)[: rng.integers(0, 10)].astype(np.int64)
-    ptr = np.concatenate([[0], np.cumsum(counts[used])]).astype(np.int64)
+    ptr = np.empty(len(used) + 1, dtype=np.int64)
+    _batch_kernels.count_weights(used, pattern_ptr, ptr)
+    assert ptr.tolist() == [0, *np.cumsum(counts[used])]
     column, index = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int64)
     _batch_kernels.narrow(used, pattern_ptr, pattern_column, ptr, 100, column, index)
     expected = [k for f in used for k in range(pattern_ptr[f], pattern_ptr[f + 1])]
