@@ -15,6 +15,9 @@ from .support import Pattern
 
 __all__ = ["Batch", "BatchScorer", "Prepared"]
 
+#: Feature values of one batch; they are numbered in 32 bits.
+_MOST = np.iinfo(np.int32).max
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -96,6 +99,11 @@ class BatchScorer:
         offsets = np.zeros(len(samples) + 1, dtype=np.int64)
         np.cumsum(last - first, out=offsets[1:])
         n_stored = int((design.row_ptr[last] - design.row_ptr[first]).sum())
+        if n_stored > _MOST:
+            raise ValueError(
+                f"a batch of {len(samples)} sequences holds {n_stored:,} feature values, more than can be numbered; "
+                "lower batch_size"
+            )
         row_ptr = np.empty(int(offsets[-1]) + 1, dtype=np.int32)
         feature, used = np.empty(n_stored, dtype=np.int32), np.empty(n_stored, dtype=np.int64)
         values = np.empty(n_stored if len(design.values) else 0)

@@ -12,6 +12,7 @@ from objective.test_chain import CASES, KINDS, ONE, WEIGHTS, objective_of, possi
 from scorers.cases import Corpus, corpora, csr
 from sklearn_latent._objective import ChainObjective, Chunk, SampledObjective
 from sklearn_latent._objective import sampled as sampled_module
+from sklearn_latent._scorers import batch as batch_module
 from sklearn_latent._sequences import SequenceMatrix
 from sklearn_latent._threads import Workers
 
@@ -94,3 +95,11 @@ def test_large_batches_are_cut_and_threads_change_nothing(kind, sparse, edges, c
             threaded = sampled_of(corpus, objective, sparse, weight, workers)
             again = threaded.evaluate(values, threaded.draw(samples))
         assert again[0] == cut[0] and again[2].tobytes() == cut[2].tobytes()
+
+
+def test_a_batch_too_large_to_number_is_refused(monkeypatch):
+    corpus = worked()
+    problem = sampled_of(corpus, objective_of(corpus, "all", True), True, np.ones(60))
+    monkeypatch.setattr(batch_module, "_MOST", 3)
+    with pytest.raises(ValueError, match=r"a batch of 40 sequences holds [\d,]+ feature values.*lower batch_size"):
+        problem.draw(np.arange(40))
