@@ -8,13 +8,16 @@ with what it shows in words.
 
 from types import ModuleType
 
-from . import conll, decoding, evaluation, fit, methods, ocr, training
+from . import conll, decoding, evaluation, fit, methods, ocr, pipeline, tagging, training, vectorizing
 
 __all__ = ["SUITES"]
 
 #: In the order of the page.
 SUITES: dict[str, ModuleType] = {
     "training": training,
+    "pipeline": pipeline,
+    "vectorizing": vectorizing,
+    "tagging": tagging,
     "conll": conll,
     "evaluation": evaluation,
     "decoding": decoding,

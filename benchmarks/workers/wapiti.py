@@ -28,7 +28,7 @@ def _write(path: Path, corpus: dict, part: str) -> None:
             file.write("\n")
 
 
-def _finished(process: subprocess.Popen, command: list[str], errors: str):
+def finished(process: subprocess.Popen, command: list[str], errors: str):
     """Wait for a command; what it used."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -66,7 +66,7 @@ def learn(program: str, data: Path, model: Path, folder: Path, *more: str) -> di
             began = time.perf_counter()
         elif "* Save the model" in line:
             ended = time.perf_counter()
-    usage = _finished(process, command, "".join(lines))
+    usage = finished(process, command, "".join(lines))
     weights = re.search(r"nb features:\s*(\d+)", "".join(lines))
     return {
         "seconds": ended - began,
