@@ -36,8 +36,8 @@ class Job:
     worker : str
         Module in `benchmarks.workers`; peers' modules begin with the peer's name.
     task : str
-    path : Path
-        Corpus, model or text file.
+    path : Path or str
+        Corpus, model or text file, or what else the task is done to.
     options : dict
         Passed on as ``key=value``.
     """
@@ -45,7 +45,7 @@ class Job:
     name: str
     worker: str
     task: str
-    path: Path
+    path: Path | str
     options: dict = field(default_factory=dict)
 
     @property

@@ -8,20 +8,39 @@ with what it shows in words.
 
 from types import ModuleType
 
-from . import conll, decoding, evaluation, fit, methods, ocr, pipeline, tagging, training, vectorizing
+from . import (
+    conll,
+    decoding,
+    evaluation,
+    fit,
+    growth,
+    memory,
+    methods,
+    ocr,
+    pipeline,
+    startup,
+    stochastic,
+    tagging,
+    training,
+    vectorizing,
+)
 
 __all__ = ["SUITES"]
 
 #: In the order of the page.
 SUITES: dict[str, ModuleType] = {
     "training": training,
+    "conll": conll,
     "pipeline": pipeline,
     "vectorizing": vectorizing,
     "tagging": tagging,
-    "conll": conll,
+    "startup": startup,
     "evaluation": evaluation,
+    "stochastic": stochastic,
+    "growth": growth,
+    "memory": memory,
+    "fit": fit,
     "decoding": decoding,
     "methods": methods,
-    "fit": fit,
     "ocr": ocr,
 }

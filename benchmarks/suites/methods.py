@@ -13,7 +13,8 @@ def run(bench: Bench) -> dict:
     """Time per token of each method."""
     out = {}
     for task, n_latent in (("all", 1), ("np", 3)):
-        job = Job(f"{task} {n_latent}", "ours", "methods", bench.corpus(task).path, {"n_latent": n_latent})
+        options = {"n_latent": n_latent, "repeats": 1 if bench.quick else 3}
+        job = Job(f"{task} {n_latent}", "ours", "methods", bench.corpus(task).path, options)
         out[job.name] = bench.run(job)
     return out
 

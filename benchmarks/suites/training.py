@@ -6,6 +6,7 @@ from __future__ import annotations
 from sklearn_latent.metrics import chunk_f1_score
 
 from ..harness import Bench, Job, median
+from ..plots import COLOURS
 from ..rst import paragraph, seconds, table, times, title
 
 _OURS, _OURS_2, _CRFSUITE = "ours, 1 thread", "ours, 2 threads", "python-crfsuite, 1 thread"
@@ -25,7 +26,8 @@ def run(bench: Bench) -> dict:
     """
     out = {}
     n_iter = 10 if bench.quick else 50
-    for task, support in (("np", "observed"), ("all", "observed"), ("all", "all")):
+    settings = [tuple(key.split()) for key in _TITLES]
+    for task, support in settings[::2] if bench.quick else settings:
         corpus = bench.corpus(task)
         options = {"support": support, "max_iter": n_iter}
         jobs = [
@@ -82,3 +84,24 @@ def section(results: dict) -> str:
         ]
         text.append("Ratios of the medians:\n\n" + times(found, pairs, "iteration"))
     return "\n".join(text)
+
+
+def figures(results: dict) -> dict:
+    """Seconds an iteration, package by package."""
+
+    def plot(figure) -> None:
+        several = figure.subplots(1, len(results), squeeze=False)[0]
+        for axes, (key, found) in zip(several, results.items(), strict=True):
+            for k, (name, runs) in enumerate(found.items()):
+                package = next(i for i, first in enumerate(("ours", "python-crfsuite", "Wapiti")) if first in name)
+                step = median(runs, "iteration")
+                axes.barh(k, step, color=COLOURS[package], alpha=0.6 if "2 threads" in name else 1.0)
+                axes.text(step, k, f" {step:.3f}", va="center", fontsize=8)
+            axes.set_yticks(range(len(found)), [name.replace(", ", "\n") for name in found], fontsize=8)
+            axes.invert_yaxis()
+            axes.margins(x=0.25)
+            axes.grid(False, axis="y")
+            axes.set_title(_TITLES[key].replace(", ", "\n").replace(" (", "\n("), fontsize=8)
+            axes.set(xlabel="s an iteration")
+
+    return {"iteration": (plot, "Seconds an iteration of L-BFGS, median; paler: two threads.")}

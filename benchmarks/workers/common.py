@@ -77,6 +77,15 @@ def resident_mb() -> float:
         return peak_mb()
 
 
+def forget_peak() -> None:
+    """Let the peak begin again at what is resident now; without effect where the system can't."""
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        pass
+
+
 def _status(process: int | str, key: str) -> float:
     with open(f"/proc/{process}/status") as file:
         for line in file:

@@ -227,6 +227,37 @@ def methods(corpus: dict, n_latent=2, max_iter=60, repeats=3) -> None:
     done(us_per_token={name: 1e6 * float(np.median(values)) / X.n_tokens for name, values in seconds.items()})
 
 
+def curve(corpus: dict, checkpoints: str, solver="lbfgs", n_latent=1, threads=1) -> None:
+    """Fit anew for each number of iterations or passes, and label the test part with each model.
+
+    The seconds of a point are those of a whole `fit` with that `max_iter`: what a user waits for that model, whatever
+    the solver plans by its number of passes. Labelling is not timed. A checkpoint of 0 is a fit to convergence.
+    """
+    X, y, Z = matrix(corpus, "train"), labels(corpus, "train"), matrix(corpus, "test")
+    points = []
+    for n_iter in map(int, checkpoints.split(",")):
+        with Clock() as clock:
+            model = fitted(
+                X,
+                y,
+                solver=solver,
+                n_latent=int(n_latent),
+                n_jobs=int(threads),
+                max_iter=n_iter or 500,
+                tol=0.0 if n_iter else 1e-5,
+            )
+        points.append(
+            {
+                "seconds": clock.wall,
+                "cpu": clock.cpu,
+                "n_iter": model.n_iter_,
+                "objective": model.objective_,
+                "labels": list(model.predict(Z)),
+            }
+        )
+    done(points=points, threads=int(threads))
+
+
 def letters(corpus: dict, fold=0, n_latent=1, sigma=1.0, max_iter=500, decoder="ldi_exact") -> None:
     """OCR letters: train on nine folds, error on the tenth."""
     test = corpus["fold"] == int(fold)
@@ -260,5 +291,6 @@ if __name__ == "__main__":
             "where": where,
             "methods": methods,
             "letters": letters,
+            "curve": curve,
         }
     )

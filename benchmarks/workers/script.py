@@ -27,6 +27,8 @@ def tag(model: str, source: str, target: str) -> None:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(process.returncode)
+    import sklearn_latent  # noqa: F401  for its version, now that all is measured
+
     done(
         whole=wall,
         cpu=usage.ru_utime + usage.ru_stime,
