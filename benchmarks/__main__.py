@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -57,17 +58,22 @@ def main(argv: list[str] | None = None) -> int:
         parser.error("name benchmarks, or give --render results")
     if args.repeats < 1:
         parser.error(f"--repeats must be 1 or more, got {args.repeats}")
-    if args.wapiti and not os.access(args.wapiti, os.X_OK):
-        parser.error(f"--wapiti: {args.wapiti} is no program that can be run")
     if args.render:
         render(args.render, ROOT / "docs" / "performance.rst", say)
         return 0
+    programs = {}
+    for option in ("crfsuite_python", "torch_python", "wapiti"):
+        given = getattr(args, option)
+        found = given and shutil.which(given)
+        if given and not found:
+            parser.error(f"--{option.replace('_', '-')}: {given} is no program that can be run")
+        # Workers start in the checkout's folder. Links are kept: what a link to an interpreter points to lacks its
+        # environment.
+        programs[option.removesuffix("_python")] = found and os.path.abspath(found)
+    wapiti = programs.pop("wapiti")
     report: dict = {"machine": machine(), "quick": args.quick, "taken": {}}
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(
-            Path(folder), args.quick, args.repeats, {"crfsuite": args.crfsuite_python, "torch": args.torch_python},
-            args.wapiti, args.all_weights, say,
-        )  # fmt: skip
+        bench = Bench(Path(folder), args.quick, args.repeats, programs, wapiti, args.all_weights, say)
         for name in args.names:
             say(f"== {name}")
             bench.skipped.clear()

@@ -25,7 +25,7 @@ def run(bench: Bench) -> dict:
         clock = {"mhz": machine()["clock_mhz"] or 2500.0}
 
         def job(name: str, worker: str, do: str, path=path, h=h, **options) -> Job:
-            return Job(name, worker, do, path, {"n_latent": h, **options})
+            return Job(name, worker, do, path, {"n_latent": h, "repeats": 3, **options})
 
         jobs = [
             job(_ALL, "ours", "evaluation", support="all"),

@@ -41,6 +41,8 @@ def grown(corpus: dict, repeat: int, length: int, n_tokens: int, split: int) -> 
     if length:
         ptr, codes = ptr[: n_tokens + 1], codes[:n_tokens]
         indices, lengths = indices[: ptr[-1]], np.full(n_tokens // length, length)
+    # As the vectorizers have it, and half the memory: 32 bits while they do.
+    ptr = ptr.astype(np.int32 if ptr[-1] < 1 << 31 else np.int64)
     values = sp.csr_array((np.ones(len(indices)), indices, ptr), shape=(len(ptr) - 1, int(corpus["n_features"])))
     names = corpus["labels"]
     if split > 1:
