@@ -47,7 +47,25 @@ def ratio(results: dict, slow: str, fast: str, key: str) -> float | None:
     return median(results[slow], key) / median(results[fast], key)
 
 
-def times(results: dict, pairs: list[tuple[str, str, str]], key: str) -> str:
-    """A list of ratios; each of `pairs` is the text, the slow and the fast one."""
-    found = [(text, ratio(results, slow, fast, key)) for text, slow, fast in pairs]
-    return "".join(f"* {text}: {value:.2f}\n" for text, value in found if value is not None)
+def times(results: dict, pairs: list[tuple[str, str, str]], key: str, cpu: str | None = None) -> str:
+    """A list of ratios.
+
+    Parameters
+    ----------
+    results : dict
+    pairs : list of (str, str, str)
+        What is said, the slow and the fast one; left out where one was not run.
+    key : str
+        Wall seconds.
+    cpu : str, default=None
+        Processor seconds: their ratio is told too where both have one thread, since neighbours disturb it less.
+    """
+    lines = []
+    for text, slow, fast in pairs:
+        value = ratio(results, slow, fast, key)
+        if value is None:
+            continue
+        lines.append(f"* {text}: {value:.2f}")
+        if cpu is not None and results[slow][0]["threads"] == results[fast][0]["threads"] == 1:
+            lines[-1] += f" (processor time {ratio(results, slow, fast, cpu):.2f})"
+    return "".join(f"{line}\n" for line in lines)

@@ -53,7 +53,8 @@ def section(results: dict) -> str:
         paragraph(
             """Plain CRFs (``n_latent=1``), the same number of iterations of L-BFGS (loss, gradient and step; history 6)
             for every package, the same prior (``c2 = 1 / (2 sigma^2)`` in CRFsuite, ``-1 0 -2 1`` in Wapiti), no start
-            and end weights. *Median*: of the iterations but the first, wall and processor time. *All of training*: the
+            and end weights. *Median*: of the iterations but the first, wall and processor time (of
+            the latter Wapiti's is a mean). *All of training*: the
             time of the package's training call, what it does before and after the iterations included, over their
             number. Wapiti has a weight for every feature and label in any case, so its objective compares with that of
             every weight. *Objective* and *F1* are those after the last iteration. (``training``)"""
@@ -82,7 +83,7 @@ def section(results: dict) -> str:
             ("ours, one thread / two threads", _OURS, _OURS_2),
             ("Wapiti, one thread / two threads", _WAPITI, _WAPITI_2),
         ]
-        text.append("Ratios of the medians:\n\n" + times(found, pairs, "iteration"))
+        text.append("Ratios of the medians:\n\n" + times(found, pairs, "iteration", "iteration_cpu"))
     return "\n".join(text)
 
 

@@ -15,13 +15,14 @@ from .common import Clock, done, main
 _ARC_ROWS = 1 << 19
 
 
-def _median(call, repeats: int) -> float:
+def _median(call, repeats: int) -> np.ndarray:
+    """Median wall and processor seconds."""
     seconds = []
     for _ in range(repeats):
         with Clock() as clock:
             call()
-        seconds.append(clock.wall)
-    return float(np.median(seconds))
+        seconds.append((clock.wall, clock.cpu))
+    return np.median(seconds, axis=0)
 
 
 def _arcs(X: sp.csr_array, corpus: dict) -> tuple[sp.csr_array, int]:
@@ -88,10 +89,12 @@ def products(corpus: dict, n_latent=5, edges=0, repeats=5, mhz=2500.0) -> None:
         entries += P.nnz * h * h
     flops = 6.0 * (n_states**2 + h**2) * X.shape[0]
     recursions = flops / (1e6 * float(mhz))
+    wall, cpu = sum(parts.values()).tolist()
     done(
-        seconds=sum(parts.values()) + recursions,
-        products=sum(parts.values()),
-        parts=parts,
+        seconds=wall + recursions,
+        cpu=cpu + recursions,
+        products=wall,
+        parts={name: seconds.tolist() for name, seconds in parts.items()},
         recursions=recursions,
         flops=flops,
         mhz=float(mhz),
