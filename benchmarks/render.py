@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 
 from .plots import draw
@@ -24,8 +25,8 @@ Every figure on this page comes from a command in the checkout, with the package
 .. code-block:: sh
 
    python -m benchmarks {names} --json results.json
-   python -m benchmarks {first} --quick            # the corpus shipped inside, seconds
-   python -m benchmarks --render results.json      # this page
+   python -m benchmarks {first} --quick          # the corpus shipped inside, seconds
+   python -m benchmarks --render results.json    # this page
 
 ``--crfsuite-python`` and ``--torch-python`` name interpreters that have the peers, ``--wapiti`` the program that
 ``python benchmarks/build_wapiti.py FOLDER`` builds. Workers run in processes of their own, by turns, several times;
@@ -57,7 +58,8 @@ def render(paths: list[Path], target: Path, say=print) -> None:
                 results[name] = report[name]
                 taken[name] = report["taken"][name] | {"machine": report["machine"]}
     names = [name for name in SUITES if name in results]
-    parts = [_HEAD.format(names=" ".join(names), first=names[0])]
+    command = " \\\n       ".join(textwrap.wrap(" ".join(names), 80))
+    parts = [_HEAD.format(names=command, first=names[0])]
     for name in names:
         parts.append(SUITES[name].section(results[name]))
         if hasattr(SUITES[name], "figures"):
