@@ -76,6 +76,7 @@ def figures(results: dict) -> dict:
             axes.text(used, k + 0.2, f" {used:,.0f}", va="center")
         axes.set_yticks(range(len(results)), list(results))
         axes.invert_yaxis()
+        axes.margins(x=0.1)
         axes.set(xlabel="MB")
         axes.grid(False, axis="y")
         figure.legend(loc="outside upper center", ncols=4)

@@ -122,8 +122,9 @@ def figures(results: dict) -> dict:
                 axes.text(rate / 1e3, k, f" {rate / 1e3:,.0f}", va="center", fontsize=8)
             axes.set_yticks(range(len(rates)), list(rates))
             axes.invert_yaxis()
-            axes.margins(x=0.2)
+            axes.margins(x=0.25)
+            axes.locator_params(axis="x", nbins=4)
             axes.grid(False, axis="y")
-            axes.set(xlabel="thousand tokens a second, whole process", title=_TITLES[task])
+            axes.set(xlabel="thousand tokens a second", title=_TITLES[task])
 
     return {"rate": (plot, "Tokens a second from a column file to a labelled column file, one thread.")}
