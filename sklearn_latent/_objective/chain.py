@@ -22,6 +22,8 @@ __all__ = ["ChainObjective", "Chunk", "Packing"]
 
 #: Blocks of a chunk are a multiple of this, so that two or four threads end together.
 BLOCKS = 4
+#: Bytes of a row of scores below which it counts as narrow.
+NARROW = 128
 #: Weights of a range in passes over vectors of their length: what one line writes the next reads from the cache.
 RANGE = 1 << 16
 
@@ -72,16 +74,26 @@ class Chunk:
     weight : ndarray of float64 of shape (n_sequences,)
     first : int
         Position of the chunk's first sequence in the corpus.
+    block_tokens : int
+        Tokens of a block.
     """
 
-    def __init__(self, design: Design, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray, first: int = 0):
+    def __init__(
+        self,
+        design: Design,
+        codes: np.ndarray,
+        offsets: np.ndarray,
+        weight: np.ndarray,
+        first: int = 0,
+        block_tokens: int = BLOCK_TOKENS,
+    ):
         self.design = design
         self.codes = codes
         self.offsets = offsets
         self.weight = weight
         self.first = first
         self.blocks = []
-        for a, b in cut_evenly(np.diff(offsets), BLOCK_TOKENS, multiple=BLOCKS):
+        for a, b in cut_evenly(np.diff(offsets), block_tokens, multiple=BLOCKS):
             rows = slice(int(offsets[a]), int(offsets[b]))
             block = Block(design.rows(rows.start, rows.stop), offsets[a : b + 1] - offsets[a], rows, slice(a, b))
             self.blocks.append(block)
@@ -90,10 +102,12 @@ class Chunk:
     def cut(values, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray, row_bytes: int) -> list[Chunk]:
         """Cut a corpus into chunks whose work arrays, `row_bytes` a token, stay within `CHUNK_BYTES`."""
         chunks, whole = [], Design(values)
+        # Narrow rows make larger blocks: what a call costs has to be little beside its work.
+        block_tokens = BLOCK_TOKENS * min(4, max(1, NARROW // max(1, row_bytes)))
         for a, b in cut_evenly(np.diff(offsets), max(1, CHUNK_BYTES // max(1, row_bytes))):
             rows = slice(int(offsets[a]), int(offsets[b]))
             design = whole if rows == slice(0, len(codes)) else whole.rows(rows.start, rows.stop)
-            chunks.append(Chunk(design, codes[rows], offsets[a : b + 1] - offsets[a], weight[a:b], a))
+            chunks.append(Chunk(design, codes[rows], offsets[a : b + 1] - offsets[a], weight[a:b], a, block_tokens))
         return chunks
 
 
