@@ -1,56 +1,99 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Corpora as one file of arrays that workers of any environment can read."""
+"""Corpora as one file of arrays that workers of any environment can read, and as column files."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from sklearn_latent._sequences import LabelCodec
-from sklearn_latent.datasets import fetch_conll2000, fetch_ocr_letters, load_chunks
+from sklearn_latent.datasets import fetch_conll2000, fetch_jnlpba, fetch_ocr_letters, load_chunks
 from sklearn_latent.feature_extraction import TemplateVectorizer
 
-__all__ = ["write", "write_letters"]
+__all__ = ["Corpus", "columns", "write", "write_letters"]
 
 
-def _labels(y: list[list[str]], task: str) -> list[list[str]]:
-    """All chunk types, or noun phrases alone."""
-    if task == "all":
-        return [list(labels) for labels in y]
-    return [[label if label.endswith("-NP") else "O" for label in labels] for labels in y]
+@dataclass(frozen=True)
+class Corpus:
+    """A vectorized corpus on disk.
+
+    Attributes
+    ----------
+    path : Path
+        File of arrays: feature numbers as CSR (``train_indices``, ``train_ptr``), bounds of the sequences
+        (``train_offsets``), label numbers (``train_codes``), the same of the test part, ``labels``, ``n_features``,
+        and ``word_columns``, the features that are the present word alone.
+    gold : list of list of str
+        Labels of the test part.
+    n_tokens : int
+        Of the training part.
+    """
+
+    path: Path
+    gold: list
+    n_tokens: int
 
 
-def write(path: Path, task: str, *, templates: str = "chunking", quick: bool = False) -> dict:
-    """Vectorize a corpus and write it to `path`; returns the test labels for scoring.
+def _read(task: str, part: str, quick: bool) -> tuple[list, list]:
+    """Tokens and labels; the small corpus shipped inside stands in for any."""
+    if quick:
+        X, y = load_chunks(subset=part, return_X_y=True)
+    elif task == "jnlpba":
+        X, y = fetch_jnlpba(subset=part, return_X_y=True)
+    else:
+        X, y = fetch_conll2000(subset=part, return_X_y=True)
+    if task == "np" or (quick and task == "jnlpba"):
+        return X, [[label if label.endswith("-NP") else "O" for label in labels] for labels in y]
+    return X, [list(labels) for labels in y]
+
+
+def write(path: Path, task: str, *, templates: str = "chunking", quick: bool = False) -> Corpus:
+    """Vectorize a corpus and write it to `path`.
 
     Parameters
     ----------
     path : Path
-    task : {"all", "np"}
-        All chunk types of CoNLL-2000, or noun phrases alone.
+    task : {"all", "np", "jnlpba"}
+        All chunk types of CoNLL-2000, noun phrases alone, or the biological names of JNLPBA.
     templates : str
         Preset of `TemplateVectorizer`.
     quick : bool
         The small corpus shipped with the package instead.
     """
-    get = load_chunks if quick else fetch_conll2000
-    vectorizer, arrays, gold = TemplateVectorizer(templates), {}, None
+    vectorizer, arrays = TemplateVectorizer(templates), {}
     for part in ("train", "test"):
-        X, y = get(subset=part, return_X_y=True)
-        y = _labels(y, task)
+        X, y = _read(task, part, quick)
         if part == "train":
             matrix = vectorizer.fit_transform(X)
             codec = LabelCodec.from_labels(y)
         else:
-            matrix, gold = vectorizer.transform(X), y
+            matrix = vectorizer.transform(X)
         arrays[f"{part}_indices"] = matrix.values.indices.astype(np.int32)
         arrays[f"{part}_ptr"] = matrix.values.indptr.astype(np.int32)
         arrays[f"{part}_offsets"] = matrix.offsets
         # A label that training lacks is nobody's to find: its code is never read.
         arrays[f"{part}_codes"] = np.maximum(codec.encode(y), 0)
+    names = vectorizer.get_feature_names_out()
+    arrays["word_columns"] = np.flatnonzero([name.startswith("w[0]=") for name in names.tolist()])
     np.savez(path, labels=codec.classes, n_features=matrix.n_features, **arrays)
-    return {"gold": gold, "n_train_tokens": int(arrays["train_offsets"][-1])}
+    return Corpus(path, y, int(arrays["train_offsets"][-1]))
+
+
+def columns(path: Path, task: str, part: str, *, repeat: int = 1, labels: bool = True, quick: bool = False) -> int:
+    """Write a corpus as a column file (word, part of speech, label; spaces between); returns the number of tokens."""
+    X, y = _read(task, part, quick)
+    lines = []
+    for tokens, names in zip(X, y, strict=True):
+        for (word, pos), name in zip(tokens, names, strict=True):
+            lines.append(f"{word} {pos} {name}\n" if labels else f"{word} {pos}\n")
+        lines.append("\n")
+    text = "".join(lines)
+    with open(path, "w", encoding="utf-8") as file:
+        for _ in range(repeat):
+            file.write(text)
+    return repeat * sum(map(len, X))
 
 
 def write_letters(path: Path) -> int:

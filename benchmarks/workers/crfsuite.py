@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pycrfsuite
 
-from .common import Clock, done, load, peak_mb
+from .common import Clock, Stamps, done, main, peak_mb
 
 
 def _items(corpus: dict, part: str):
@@ -23,9 +22,23 @@ def _items(corpus: dict, part: str):
         yield [[names[k] for k in indices[ptr[t] : ptr[t + 1]]] for t in range(a, b)], labels[a:b]
 
 
+class Trainer(pycrfsuite.Trainer):
+    """Notes when iterations end."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.stamps = Stamps()
+
+    def message(self, message):
+        """CRFsuite's log, line by line; it speaks of an iteration when it has ended."""
+        if message.startswith("***** Iteration"):
+            self.stamps()
+        super().message(message)
+
+
 def train(corpus: dict, support="observed", max_iter=0, sigma=1.0) -> None:
     """Train with the same prior (its c2 term has no factor one half) and label the test part."""
-    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    trainer = Trainer(algorithm="lbfgs", verbose=False)
     full = support == "all"
     params = {
         "c1": 0.0,
@@ -44,6 +57,7 @@ def train(corpus: dict, support="observed", max_iter=0, sigma=1.0) -> None:
         path = str(Path(folder) / "model")
         with Clock() as clock:
             trainer.train(path)
+        peak = peak_mb()
         tagger = pycrfsuite.Tagger()
         tagger.open(path)
         found = [tagger.tag(xs) for xs, _ in _items(corpus, "test")]
@@ -52,13 +66,39 @@ def train(corpus: dict, support="observed", max_iter=0, sigma=1.0) -> None:
     done(
         seconds=clock.wall,
         cpu=clock.cpu,
+        threads=1,
         append_seconds=append.wall,
         n_iter=len(iterations),
-        seconds_per_iteration=float(np.median([i["time"] for i in iterations])),
+        seconds_per_iteration=clock.wall / len(iterations),
+        **trainer.stamps.report(),
         objective=iterations[-1]["loss"],
+        n_weights=int(trainer.logparser.featgen_num_features),
         mb_before_fit=before,
+        peak_mb=peak,
         labels=found,
     )
+
+
+def curve(corpus: dict, checkpoints: str) -> None:
+    """Its stochastic gradient descent, trained anew for each number of passes; appending is not timed."""
+    trainer = pycrfsuite.Trainer(algorithm="l2sgd", verbose=False)
+    for xs, ys in _items(corpus, "train"):
+        trainer.append(xs, ys)
+    test = [xs for xs, _ in _items(corpus, "test")]
+    points = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "model")
+        for n_iter in map(int, checkpoints.split(",")):
+            # It stops when the loss fell by less than delta over a period; passes are limited by their number alone.
+            trainer.set_params({"c2": 0.5, "max_iterations": n_iter, "period": n_iter + 1, "delta": 0.0})
+            with Clock() as clock:
+                trainer.train(path)
+            tagger = pycrfsuite.Tagger()
+            tagger.open(path)
+            found = [tagger.tag(xs) for xs in test]
+            tagger.close()
+            points.append({"seconds": clock.wall, "cpu": clock.cpu, "n_iter": n_iter, "labels": found})
+    done(points=points, threads=1)
 
 
 def letters(corpus: dict, fold=0, sigma=1.0) -> None:
@@ -98,6 +138,4 @@ def letters(corpus: dict, fold=0, sigma=1.0) -> None:
 
 
 if __name__ == "__main__":
-    {"train": train, "letters": letters}[sys.argv[1]](
-        load(sys.argv[2]), **dict(pair.split("=", 1) for pair in sys.argv[3:])
-    )
+    main({"train": train, "letters": letters, "curve": curve})

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from functools import partial
 
@@ -19,7 +18,7 @@ from sklearn_latent._taggers import training
 from sklearn_latent._threads import Workers, one_blas_thread
 from sklearn_latent.exceptions import ConvergenceWarning
 
-from .common import Clock, done, load, peak_mb
+from .common import Clock, Stamps, done, main, peak_mb
 
 
 def matrix(corpus: dict, part: str) -> SequenceMatrix:
@@ -42,11 +41,13 @@ def fitted(X, y, **params) -> LatentCRFTagger:
         return LatentCRFTagger(random_state=0, **params).fit(X, y)
 
 
-def train(corpus: dict, n_latent=1, support="observed", max_iter=500, boundary=1, threads=1, sigma=1.0) -> None:
+def train(
+    corpus: dict, n_latent=1, support="observed", max_iter=500, tol=1e-5, boundary=1, threads=1, sigma=1.0
+) -> None:
     """Fit to convergence (or `max_iter`) and label the test part."""
     LatentCRFTagger._boundary_weights = bool(int(boundary))
     X, y = matrix(corpus, "train"), labels(corpus, "train")
-    before = peak_mb()
+    before, stamps = peak_mb(), Stamps()
     with Clock() as clock:
         model = fitted(
             X,
@@ -54,51 +55,78 @@ def train(corpus: dict, n_latent=1, support="observed", max_iter=500, boundary=1
             n_latent=int(n_latent),
             support=support,
             max_iter=int(max_iter),
+            tol=float(tol),
             n_jobs=int(threads),
             sigma=float(sigma),
+            callback=stamps,
         )
+    peak = peak_mb()
     found = model.predict(matrix(corpus, "test"))
     done(
         seconds=clock.wall,
         cpu=clock.cpu,
+        threads=int(threads),
         n_iter=model.n_iter_,
         seconds_per_iteration=clock.wall / max(1, model.n_iter_),
+        **stamps.report(),
         objective=model.objective_,
         converged=model.converged_,
         n_weights=sum(v.size for v in model._model.params.values()),
         mb_before_fit=before,
+        peak_mb=peak,
         labels=list(found),
     )
 
 
-def evaluation(corpus: dict, n_latent=5, support="all", repeats=5, threads=1) -> None:
-    """Seconds of one loss and gradient over the training part."""
+def evaluation(corpus: dict, n_latent=5, support="all", edges=0, repeats=5, threads=1) -> None:
+    """Seconds of one loss and gradient over the training part.
+
+    With `edges` the word of each token has weights on pairs of states too. With every weight and no edges the objective
+    and the length of its gradient are told at weights that other packages can set too.
+    """
     X, y = matrix(corpus, "train"), labels(corpus, "train")
-    objective, chunks = _objective(X, y, int(n_latent), support)
+    edge_features = corpus["word_columns"].tolist() if int(edges) else False
+    objective, chunks = _objective(X, y, int(n_latent), support, edge_features)
     theta = np.random.default_rng(0).uniform(-0.01, 0.01, objective.packing.size)
+    known, comparable = np.zeros(len(theta)), support == "all" and not int(edges)
+    if comparable:
+        views = objective.packing.views(known)
+        for name, function in (("coef", np.sin), ("transition", np.cos)):
+            views[name][...] = 0.1 * function(np.arange(views[name].size)).reshape(views[name].shape)
     seconds, cpu = [], []
     with one_blas_thread(), Workers(int(threads)) as workers:
         objective.value_and_grad(theta, chunks, workers)
         for _ in range(int(repeats)):
             with Clock() as clock:
-                value, _ = objective.value_and_grad(theta, chunks, workers)
+                objective.value_and_grad(theta, chunks, workers)
             seconds.append(clock.wall)
             cpu.append(clock.cpu)
-    zero, _ = objective.value_and_grad(np.zeros_like(theta), chunks, Workers(1))
+        peak = peak_mb()
+        zero, _ = objective.value_and_grad(np.zeros_like(theta), chunks, workers)
+        agreement = {}
+        if comparable:
+            agreement["value"], grad = objective.value_and_grad(known, chunks, workers)
+            views = objective.packing.views(grad)
+            # Of the weights that others have too: PyTorch's model has no start and end weights.
+            agreement["gradient"] = float(np.sqrt(sum(np.sum(views[name] ** 2) for name in ("coef", "transition"))))
     done(
         seconds=float(np.median(seconds)),
         cpu=float(np.median(cpu)),
+        threads=int(threads),
         n_weights=len(theta),
-        value=value,
         value_at_zero=zero,
+        **agreement,
+        peak_mb=peak,
     )
 
 
-def _objective(X: SequenceMatrix, y: list, n_latent: int, support: str) -> tuple[ChainObjective, list[Chunk]]:
+def _objective(
+    X: SequenceMatrix, y: list, n_latent: int, support: str, edge_features: bool | list = False
+) -> tuple[ChainObjective, list[Chunk]]:
     """The objective that `fit` minimises."""
     codec = LabelCodec.from_labels(y)
     data = training.TrainingSet(X, codec.encode(y), np.ones(len(X)), codec.classes.tolist(), np.arange(len(X)))
-    _, objective, chunks = training.build(LatentCRFTagger(n_latent, support=support), data)
+    _, objective, chunks = training.build(LatentCRFTagger(n_latent, support=support, edge_features=edge_features), data)
     return objective, chunks
 
 
@@ -135,8 +163,8 @@ def decode(corpus: dict, n_latent=3, max_iter=100, repeats=5, sigma=1.0) -> None
 
 
 def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
-    """Where the time and memory of `fit` go."""
-    stages, spent = {"start": {"mb": peak_mb()}}, {}
+    """Where the time of `fit` goes."""
+    spent: dict[str, float] = {}
 
     def timed(owner, name: str, label: str):
         original = getattr(owner, name)
@@ -153,7 +181,6 @@ def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
     from sklearn_latent._lattice.lattice import Factors
 
     X, y = matrix(corpus, "train"), labels(corpus, "train")
-    stages["corpus loaded"] = {"mb": peak_mb()}
     timed(Chunk, "cut", "cut into chunks")
     timed(training, "observed_support", "find the support")
     timed(Factors, "of", "factors (exp)")
@@ -164,7 +191,6 @@ def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
     timed(Design, "rows", "designs of blocks")
     with Clock() as clock:
         model = fitted(X, y, n_latent=int(n_latent), support=support, max_iter=int(max_iter))
-    stages["fitted"] = {"mb": peak_mb()}
     spent["forward-backward"] -= spent["factors (exp)"]
     done(
         seconds=clock.wall,
@@ -172,7 +198,6 @@ def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
         n_weights=sum(v.size for v in model._model.params.values()),
         spent=spent,
         outside_evaluations=clock.wall - spent["evaluations, all"],
-        memory=stages,
     )
 
 
@@ -202,6 +227,37 @@ def methods(corpus: dict, n_latent=2, max_iter=60, repeats=3) -> None:
     done(us_per_token={name: 1e6 * float(np.median(values)) / X.n_tokens for name, values in seconds.items()})
 
 
+def curve(corpus: dict, checkpoints: str, solver="lbfgs", n_latent=1, threads=1) -> None:
+    """Fit anew for each number of iterations or passes, and label the test part with each model.
+
+    The seconds of a point are those of a whole `fit` with that `max_iter`: what a user waits for that model, whatever
+    the solver plans by its number of passes. Labelling is not timed. A checkpoint of 0 is a fit to convergence.
+    """
+    X, y, Z = matrix(corpus, "train"), labels(corpus, "train"), matrix(corpus, "test")
+    points = []
+    for n_iter in map(int, checkpoints.split(",")):
+        with Clock() as clock:
+            model = fitted(
+                X,
+                y,
+                solver=solver,
+                n_latent=int(n_latent),
+                n_jobs=int(threads),
+                max_iter=n_iter or 500,
+                tol=0.0 if n_iter else 1e-5,
+            )
+        points.append(
+            {
+                "seconds": clock.wall,
+                "cpu": clock.cpu,
+                "n_iter": model.n_iter_,
+                "objective": model.objective_,
+                "labels": list(model.predict(Z)),
+            }
+        )
+    done(points=points, threads=int(threads))
+
+
 def letters(corpus: dict, fold=0, n_latent=1, sigma=1.0, max_iter=500, decoder="ldi_exact") -> None:
     """OCR letters: train on nine folds, error on the tenth."""
     test = corpus["fold"] == int(fold)
@@ -226,14 +282,15 @@ def letters(corpus: dict, fold=0, n_latent=1, sigma=1.0, max_iter=500, decoder="
     )
 
 
-TASKS = {
-    "train": train,
-    "evaluation": evaluation,
-    "decode": decode,
-    "where": where,
-    "methods": methods,
-    "letters": letters,
-}
-
 if __name__ == "__main__":
-    TASKS[sys.argv[1]](load(sys.argv[2]), **dict(pair.split("=", 1) for pair in sys.argv[3:]))
+    main(
+        {
+            "train": train,
+            "evaluation": evaluation,
+            "decode": decode,
+            "where": where,
+            "methods": methods,
+            "letters": letters,
+            "curve": curve,
+        }
+    )

@@ -6,12 +6,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import torch
 
-from .common import Clock, done, load
+from .common import Clock, done, main, peak_mb
 
 
 def _batches(corpus: dict, size: int) -> list[dict]:
@@ -91,20 +89,29 @@ def evaluation(corpus: dict, n_latent=5, repeats=5, threads=1, batch=2048, dtype
     evaluate()
     for _ in range(int(repeats)):
         with Clock() as clock:
-            value = evaluate()
+            evaluate()
         seconds.append(clock.wall)
         cpu.append(clock.cpu)
+    peak = peak_mb()
     with torch.no_grad():
         for p in params:
             p.zero_()
+    zero = evaluate()
+    with torch.no_grad():
+        for p, function in ((bag.weight, torch.sin), (transition, torch.cos)):
+            p.copy_(0.1 * function(torch.arange(p.numel(), dtype=kind)).reshape(p.shape))
+    value = evaluate()
     done(
         seconds=float(np.median(seconds)),
         cpu=float(np.median(cpu)),
+        threads=int(threads),
         n_weights=sum(p.numel() for p in params),
+        value_at_zero=zero,
         value=value,
-        value_at_zero=evaluate(),
+        gradient=float(np.sqrt(sum(float((p.grad**2).sum()) for p in params))),
+        peak_mb=peak,
     )
 
 
 if __name__ == "__main__":
-    {"evaluation": evaluation}[sys.argv[1]](load(sys.argv[2]), **dict(pair.split("=", 1) for pair in sys.argv[3:]))
+    main({"evaluation": evaluation})

@@ -22,6 +22,8 @@ __all__ = ["ChainObjective", "Chunk", "Packing"]
 
 #: Blocks of a chunk are a multiple of this, so that two or four threads end together.
 BLOCKS = 4
+#: Bytes of a row of scores below which it counts as narrow.
+NARROW = 128
 #: Weights of a range in passes over vectors of their length: what one line writes the next reads from the cache.
 RANGE = 1 << 16
 
@@ -72,7 +74,7 @@ class Chunk:
     weight : ndarray of float64 of shape (n_sequences,)
     first : int
         Position of the chunk's first sequence in the corpus.
-    block_tokens : int, default=None
+    block_tokens : int
         Tokens of a block.
     """
 
@@ -83,7 +85,7 @@ class Chunk:
         offsets: np.ndarray,
         weight: np.ndarray,
         first: int = 0,
-        block_tokens: int | None = None,
+        block_tokens: int = BLOCK_TOKENS,
     ):
         self.design = design
         self.codes = codes
@@ -91,7 +93,7 @@ class Chunk:
         self.weight = weight
         self.first = first
         self.blocks = []
-        for a, b in cut_evenly(np.diff(offsets), block_tokens or BLOCK_TOKENS, multiple=BLOCKS):
+        for a, b in cut_evenly(np.diff(offsets), block_tokens, multiple=BLOCKS):
             rows = slice(int(offsets[a]), int(offsets[b]))
             block = Block(design.rows(rows.start, rows.stop), offsets[a : b + 1] - offsets[a], rows, slice(a, b))
             self.blocks.append(block)
@@ -105,8 +107,14 @@ class Chunk:
         row_bytes: int,
         block_tokens: int | None = None,
     ) -> list[Chunk]:
-        """Cut a corpus into chunks whose work arrays, `row_bytes` a token, stay within `CHUNK_BYTES`."""
+        """Cut a corpus into chunks whose work arrays, `row_bytes` a token, stay within `CHUNK_BYTES`.
+
+        Blocks have `block_tokens` tokens; None: what rows of that width ask for.
+        """
         chunks, whole = [], Design(values)
+        if block_tokens is None:
+            # Narrow rows make larger blocks: what a call costs has to be little beside its work.
+            block_tokens = BLOCK_TOKENS * min(4, max(1, NARROW // max(1, row_bytes)))
         for a, b in cut_evenly(np.diff(offsets), max(1, CHUNK_BYTES // max(1, row_bytes))):
             rows = slice(int(offsets[a]), int(offsets[b]))
             design = whole if rows == slice(0, len(codes)) else whole.rows(rows.start, rows.stop)
@@ -220,6 +228,11 @@ class ChainObjective:
             return float((chunk.weight[block.sequences] * (lattice.free_log_sum - clamped)).sum())
 
         return sum(workers.map(task, [(chunk, block) for chunk in chunks for block in chunk.blocks]))
+
+    def narrowed(self, features: np.ndarray) -> tuple[ChainObjective, np.ndarray]:
+        """The objective over some features, without the prior, and the positions of its weights among all."""
+        scorer, index = self.scorer.narrowed(features)
+        return type(self)(self.topology, scorer, np.inf), index
 
     def impossible_sequence(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers) -> int | None:
         """Position of the first sequence whose labels have probability zero, or None."""

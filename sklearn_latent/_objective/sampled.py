@@ -3,30 +3,58 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._scorers import Design, LinearScorer, Pattern
+from .._lattice import Lattice
+from .._scorers import LinearScorer
+from .._scorers.batch import Batch, BatchScorer
 from .._sequences import SequenceMatrix
-from .._sequences.matrix import runs
-from .._threads import Workers
+from .._threads import BLOCK_TOKENS, Workers, cut_by_tokens
 from .chain import ChainObjective, Chunk
 
 __all__ = ["SampledObjective"]
 
 
+@dataclass(frozen=True)
+class _Sparse:
+    """A batch of sparse rows."""
+
+    batch: Batch
+    codes: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def index(self) -> np.ndarray:
+        """Weights that the batch touches."""
+        return self.batch.index
+
+
+@dataclass(frozen=True)
+class _Chunks:
+    """A batch for any scorer, cut so that its work arrays stay small, and the weights that it touches."""
+
+    objective: ChainObjective
+    chunks: list[Chunk]
+    index: np.ndarray | slice
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Weight of each sequence."""
+        return np.concatenate([chunk.weight for chunk in self.chunks])
+
+
 class SampledObjective:
     """A corpus whose sequences can be drawn.
 
-    With sparse features a batch touches few of the weights, so its gradient comes as indices and values: the cost
-    of a batch depends on the batch and not on the model.
+    With sparse features a batch touches few of the weights, and only these come in and go out: the cost of a batch
+    depends on the batch and not on the model. With dense features it touches all of them.
 
     Parameters
     ----------
     objective : ChainObjective
-        Of a linear scorer.
     X : SequenceMatrix
         No empty sequence.
     codes : ndarray of int32 of shape (n_tokens,)
@@ -44,21 +72,44 @@ class SampledObjective:
         self.workers = workers
         self.n_samples = len(X)
         self.total_weight = float(weight.sum())
-        self._position = np.zeros(X.n_features, dtype=np.int64)
+        self._scorer = None
+        if sp.issparse(X.values):
+            if isinstance(objective.scorer, LinearScorer):
+                self._scorer = BatchScorer(objective.scorer, X)
+            else:
+                self._column = np.zeros(X.n_features, dtype=np.int64)
 
     @property
     def precision(self) -> float:
         """Derivative of the prior over the weight it belongs to, ``1 / sigma ** 2``."""
         return 0.0 if np.isinf(self.objective.sigma) else 1.0 / self.objective.sigma**2
 
-    def evaluate(self, theta: np.ndarray, samples: np.ndarray) -> tuple[float, float, np.ndarray | slice, np.ndarray]:
-        """Loss of some sequences, without the prior.
+    def draw(self, samples: np.ndarray) -> _Sparse | _Chunks:
+        """A batch of some sequences, by their positions; its `index` says which weights it touches."""
+        codes, weight = self.codes[self.X._rows_of(samples)], self.weight[samples]
+        if self._scorer is not None:
+            return _Sparse(self._scorer.draw(samples), codes, weight)
+        part, objective, index = self.X[samples], self.objective, slice(None)
+        values = part.values
+        if sp.issparse(values):
+            used = np.unique(values.indices)
+            self._column[used] = np.arange(len(used))
+            arrays = (values.data, self._column[values.indices], values.indptr)
+            values = sp.csr_array(arrays, shape=(part.n_tokens, len(used)))
+            objective, index = objective.narrowed(used)
+        scorer = objective.scorer
+        chunks = Chunk.cut(values, codes, part.offsets, weight, scorer.row_bytes, scorer.block_tokens)
+        return _Chunks(objective, chunks, index)
+
+    def evaluate(self, values: np.ndarray, batch: _Sparse | _Chunks) -> tuple[float, float, np.ndarray]:
+        """Loss of a batch, without the prior.
 
         Parameters
         ----------
-        theta : ndarray of shape (n_params,)
-        samples : ndarray of int
-            Positions of the sequences.
+        values : ndarray
+            The weights at ``batch.index``.
+        batch : object
+            From `draw`.
 
         Returns
         -------
@@ -66,48 +117,36 @@ class SampledObjective:
             Sum over the sequences, each times its weight.
         weight : float
             Sum of their weights.
-        index : ndarray of int64 or slice
-            Weights with a derivative.
         grad : ndarray
-            Derivative of the loss in these weights.
+            Derivative of the loss in the weights at ``batch.index``.
         """
-        part = self.X[samples]
-        codes, weight = self.codes[self.X._rows_of(samples)], self.weight[samples]
-        objective, index, values = self._local(part)
-        chunk = Chunk(Design(values), codes, part.offsets, weight)
-        local = theta[index]
-        grad = np.zeros(len(local))
-        loss = objective.add_loss(local, [chunk], self.workers, grad)
-        return loss, float(weight.sum()), index, grad
+        weight = float(batch.weight.sum())
+        if isinstance(batch, _Sparse):
+            loss, grad = self._sparse(values, batch)
+            return loss, weight, grad
+        grad = np.zeros(len(values))
+        return batch.objective.add_loss(values, batch.chunks, self.workers, grad), weight, grad
 
-    def _local(self, part: SequenceMatrix):
-        """The objective over the features that occur in `part`, its weights' positions, and the narrowed matrix."""
-        scorer = self.objective.scorer
-        if not sp.issparse(part.values):
-            return self.objective, slice(None), part.values
-        used = np.unique(part.values.indices)
-        self._position[used] = np.arange(len(used))
-        shape = (part.n_tokens, len(used))
-        feature = self._position[part.values.indices]
-        values = sp.csr_array((part.values.data, feature, part.values.indptr.astype(np.int64)), shape=shape)
-        support, slices = scorer.support, self.objective.packing.slices
-        state, state_index = _narrow(support.state, used)
-        index, edge = [state_index + slices["coef"].start], None
-        if support.edge is not None:
-            edge, edge_index = _narrow(support.edge, used)
-            index.append(edge_index + slices["edge"].start)
-        rest = slices["transition"].start
-        index.append(np.arange(rest, self.objective.packing.size))
-        local = LinearScorer(scorer.topology, replace(support, state=state, edge=edge), sparse=True)
-        return ChainObjective(scorer.topology, local, np.inf), np.concatenate(index), values
+    def _sparse(self, values: np.ndarray, drawn: _Sparse) -> tuple[float, np.ndarray]:
+        """Loss and derivative of a batch of sparse rows."""
+        topology, scorer, batch = self.objective.topology, self._scorer, drawn.batch
+        prepared = scorer.prepare(values, batch)
+        node_delta = np.zeros((int(batch.offsets[-1]), topology.n_states))
 
+        def task(part: tuple[int, int]) -> tuple[float, np.ndarray]:
+            first, last = part
+            block, rows = batch.part(first, last), slice(int(batch.offsets[first]), int(batch.offsets[last]))
+            node, arc = scorer.forward(prepared, block)
+            lattice, weight = Lattice(topology, node, arc, block.offsets), drawn.weight[first:last]
+            arc_delta = np.zeros_like(arc)
+            free = lattice.add_expectations(None, weight, node_delta[rows], arc_delta)
+            clamped = lattice.add_expectations(drawn.codes[rows], -weight, node_delta[rows], arc_delta)
+            return float((weight * (free - clamped)).sum()), arc_delta
 
-def _narrow(pattern: Pattern, features: np.ndarray) -> tuple[Pattern, np.ndarray]:
-    """The pattern of some features, and the positions of their weights."""
-    if pattern.full:
-        index = (features[:, None] * pattern.n_columns + np.arange(pattern.n_columns)[None, :]).reshape(-1)
-        return Pattern(len(features), pattern.n_columns), index
-    counts = pattern.ptr[features + 1] - pattern.ptr[features]
-    ptr = np.concatenate([[0], np.cumsum(counts)])
-    index = runs(pattern.ptr[features], counts)
-    return Pattern(len(features), pattern.n_columns, ptr, pattern.column[index]), index
+        parts = cut_by_tokens(np.diff(batch.offsets), BLOCK_TOKENS)
+        losses, arc_deltas = zip(*self.workers.map(task, parts), strict=True)
+        if len(parts) == 1:
+            arc_delta = arc_deltas[0]
+        else:
+            arc_delta = np.concatenate(arc_deltas) if batch.patterns[1] is not None else sum(arc_deltas)
+        return sum(losses), scorer.gradient(batch, node_delta, arc_delta)

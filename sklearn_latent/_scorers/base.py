@@ -30,8 +30,8 @@ class Scorer(Protocol):
         ...
 
     @property
-    def block_tokens(self) -> int:
-        """Tokens of a block, the work of one thread."""
+    def block_tokens(self) -> int | None:
+        """Tokens of a block, the work of one thread; None: what the width of rows asks for."""
         ...
 
     def shapes(self) -> dict[str, tuple[int, ...]]:

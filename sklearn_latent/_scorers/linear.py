@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._threads import BLOCK_TOKENS
 from . import _linear_kernels
 from .design import Design
 from .split import split_of
@@ -54,9 +53,8 @@ class LinearScorer:
         return self.topology.row_bytes(arc_rows_differ=self.arc_rows_differ)
 
     @property
-    def block_tokens(self) -> int:
-        """Tokens of a block."""
-        return BLOCK_TOKENS
+    def block_tokens(self) -> None:
+        """Tokens of a block: what the width of the rows asks for."""
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each parameter array, in packing order."""

@@ -35,7 +35,7 @@ class Split:
         Row of each feature, -1 for those that stay in the pattern.
     rows : Pattern
         The full pattern of the rows, (n_rows, n_columns).
-    weight : ndarray of int64
+    weight : ndarray of int64, or slice
         Weights of the pattern that belong to rows.
     cell : ndarray of int64
         Flat position of each of them in the matrix of rows.
@@ -43,7 +43,7 @@ class Split:
 
     row: np.ndarray
     rows: Pattern
-    weight: np.ndarray
+    weight: np.ndarray | slice
     cell: np.ndarray
 
     def matrix(self, coef: np.ndarray) -> np.ndarray:
@@ -54,7 +54,7 @@ class Split:
 
     def add_to(self, coef: np.ndarray, matrix: np.ndarray) -> None:
         """Add the entries of a matrix of rows to the weights they belong to."""
-        coef[self.weight] += matrix.reshape(-1)[self.cell]
+        coef[self.weight] += np.take(matrix.reshape(-1), self.cell)
 
 
 def split_of(pattern: Pattern) -> Split | None:
@@ -74,4 +74,6 @@ def split_of(pattern: Pattern) -> Split | None:
     feature = np.repeat(np.arange(pattern.n_features), count)
     weight = np.flatnonzero(row[feature] >= 0)
     cell = row[feature[weight]].astype(np.int64) * pattern.n_columns + pattern.column[weight]
-    return Split(row, Pattern(len(order), pattern.n_columns), weight, cell)
+    # Where every weight belongs to a row there is no need to look for it.
+    chosen = slice(None) if len(weight) == pattern.n_weights else weight
+    return Split(row, Pattern(len(order), pattern.n_columns), chosen, cell)

@@ -79,7 +79,8 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         Turns tokens into features, for `X` of tokens; a clone of it is fitted. None: `SequenceDictVectorizer()`.
     solver : {"lbfgs", "sgd", "adam", "adf"}, default="lbfgs"
         Optimiser: L-BFGS over the whole corpus, or a stochastic one: averaged stochastic gradient descent, Adam, or ADF
-        (step lengths by feature frequency). The stochastic ones have `partial_fit`.
+        (step lengths by feature frequency). L-BFGS goes to the optimum; ``"sgd"`` comes near its accuracy in a handful
+        of passes. The stochastic ones have `partial_fit`.
     max_iter : int, default=500
         Iterations of L-BFGS, passes over the corpus of a stochastic solver.
     tol : float, default=1e-5
@@ -87,8 +88,9 @@ class LatentCRFTagger(SequenceTaggerMixin, BaseEstimator):
         largest gradient entry is below `tol`; stochastic solvers when no pass of `n_iter_no_change` lowered the
         objective by more than `tol` of its value.
     learning_rate : "auto" or float, default="auto"
-        First step length of a stochastic solver. "auto": tried out on some sequences (``"sgd"``), 0.03 (``"adam"``),
-        0.1 (``"adf"``).
+        First step length of a stochastic solver, on the mean loss of a batch. "auto": 0.03 (``"adam"``), 0.1
+        (``"adf"``); for ``"sgd"`` a length for each weight that falls with its derivatives (AdaGrad), their common
+        factor tried out on some sequences.
     batch_size : int, default=32
         Sequences a step of ``"sgd"`` and ``"adam"``; ``"adf"`` takes them one at a time.
     n_init : int, default=1

@@ -197,15 +197,16 @@ def _solve(tagger, objective, data, chunks, start, rng, report, watch, workers) 
     if tagger.solver == "lbfgs":
         options = {"max_iter": tagger.max_iter, "tol": tagger.tol, "report": report, "watch": watch}
         return minimize_lbfgs(fun, start, run=workers.map, recycle=free.append, **options)
-    stepper = make_stepper(tagger)
+    stepper, sampled = make_stepper(tagger), SampledObjective(objective, data.X, data.codes, data.weight, workers)
     result = minimize_stochastic(
-        SampledObjective(objective, data.X, data.codes, data.weight, workers), start, stepper,
+        sampled, start, stepper,
         max_iter=tagger.max_iter, tol=tagger.tol,
         n_iter_no_change=tagger.n_iter_no_change, rng=rng, report=report, watch=watch,
     )  # fmt: skip
     # The curve holds what the batches saw on the way; the objective of the answer is the real one.
     answer = stepper.answer(result.x) if watch is None or watch.best is None else watch.best
-    return replace(result, x=answer, objective=fun(answer)[0])
+    value = objective.loss(answer, chunks, workers) + 0.5 * sampled.precision * float(answer @ answer)
+    return replace(result, x=answer, objective=value)
 
 
 def random_start(tagger, model: LinearChainModel, objective: ChainObjective, rng: np.random.RandomState) -> np.ndarray:

@@ -182,10 +182,11 @@ def tagger(t) -> None:
 _RULES = (
     set(),
     {"t", "rate"}, {"t", "rate", "mean"},
+    {"t", "rate", "squares", "last", "samples"}, {"t", "rate", "squares", "last", "samples", "mean"},
     {"t", "a_pass", "first", "second"},
     {"t", "period", "length", "count", "last"},
 )  # fmt: skip
-_COUNTS = {"t", "a_pass", "period"}
+_COUNTS = {"t", "a_pass", "period", "samples"}
 
 
 def _stepper_state(state: Any, n_weights: int) -> None:

@@ -37,8 +37,11 @@ def test_predict_is_decode(small_parts, decoder, n_latent):
         labels = tagger.predict(corpus)
         assert labels == result.labels and list(map(len, labels)) == list(map(len, X))
     part_by_part = tagger.decode(X)
-    for name in ("labels", "log_prob", "upper_bound", "exact", "n_paths", "n_expanded"):
+    for name in ("labels", "exact", "n_paths", "n_expanded"):
         np.testing.assert_array_equal(getattr(part_by_part, name), getattr(result, name))
+    # Batches of other sizes may add up in another order.
+    for name in ("log_prob", "upper_bound"):
+        np.testing.assert_allclose(getattr(part_by_part, name), getattr(result, name), rtol=1e-12, atol=1e-13)
     assert tagger.set_params(n_jobs=2).predict(X) == result.labels
     held = [[own[0], *[None] * (len(own) - 1)] if own else [] for own in Y]
     assert tagger.predict(X, fixed=held) == tagger.decode(X, fixed=held).labels

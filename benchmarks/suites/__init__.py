@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One module a benchmark.
+
+Each has `run(bench)`, which measures and returns what goes into the JSON, `section(results)`, its part of the
+performance page, and may have `figures(results)`: pictures by name, each a function that draws on a matplotlib figure,
+with what it shows in words.
+"""
+
+from types import ModuleType
+
+from . import (
+    conll,
+    decoding,
+    evaluation,
+    fit,
+    growth,
+    memory,
+    methods,
+    ocr,
+    pipeline,
+    startup,
+    stochastic,
+    tagging,
+    training,
+    vectorizing,
+)
+
+__all__ = ["SUITES"]
+
+#: In the order of the page.
+SUITES: dict[str, ModuleType] = {
+    "training": training,
+    "conll": conll,
+    "pipeline": pipeline,
+    "vectorizing": vectorizing,
+    "tagging": tagging,
+    "startup": startup,
+    "evaluation": evaluation,
+    "stochastic": stochastic,
+    "growth": growth,
+    "memory": memory,
+    "fit": fit,
+    "decoding": decoding,
+    "methods": methods,
+    "ocr": ocr,
+}
