@@ -21,7 +21,8 @@ class ExactLDIDecoder:
 
     A prefix carries its forward vector over the latent states of its last label, so latent paths are summed out as
     the search goes, and its bound lets each state choose the best continuation by itself. The first complete prefix
-    that leaves the heap is the most probable label sequence; with one state a label the search is Viterbi's.
+    that leaves the heap is the most probable label sequence; where a label
+    sequence is one path of states the search is Viterbi's.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class ExactLDIDecoder:
     def decode(self, lattice: Lattice) -> Decoded:
         """Decode a batch of sequences."""
         if lattice.topology.one_path:
-            out = BestPathDecoder().decode(lattice)
+            out = BestPathDecoder(below=False).decode(lattice)
             out.upper_bound = out.log_prob.copy()
             return out
         out = Decoded.of(np.zeros(len(lattice.node), dtype=np.int32), len(lattice))
@@ -61,7 +62,7 @@ class ExactLDIDecoder:
 
     def label_ids(self, lattice: Lattice) -> np.ndarray | None:
         """Label ids alone (see `Decoder`)."""
-        return BestPathDecoder().label_ids(lattice) if lattice.topology.one_path else None
+        return BestPathDecoder(below=False).label_ids(lattice) if lattice.topology.one_path else None
 
 
 def label_nbest(lattice: Lattice, i: int, n: int, max_search: int) -> tuple[np.ndarray, np.ndarray, bool, int]:

@@ -391,18 +391,25 @@ class SequenceTaggerMixin:
     ) -> Iterator[Callable[[], tuple]]:
         """The tasks of one corpus, whose first sequence and row have these numbers."""
         whole = Design(corpus.values)
-        row_bytes = self._topology.row_bytes(arc_rows_differ="edge" in prepared)
+        row_bytes = scorer.row_bytes
+        best = scorer.maximised()
         max_tokens = max(1, min(BLOCK_TOKENS, CHUNK_BYTES // max(1, row_bytes)))
 
         def make(first: int, last: int) -> tuple[Lattice, slice, Callable[[], None]]:
             rows = slice(int(corpus.offsets[first]), int(corpus.offsets[last]))
             offsets = corpus.offsets[first : last + 1] - rows.start
-            with np.errstate(over="ignore", invalid="ignore"):  # told by the check, with the sequence
-                node, arc = scorer.forward(prepared, whole.rows(rows.start, rows.stop), offsets)
-            if clamp is not None:
-                held = clamp[rows]
-                node[(held[:, None] != -1) & (held[:, None] != self._topology.state_label[None, :])] = -np.inf
-            lattice = Lattice(self._topology, node, arc, offsets)
+
+            def lattice_of(scorer) -> Lattice:
+                with np.errstate(over="ignore", invalid="ignore"):  # told by the check, with the sequence
+                    node, arc = scorer.forward(prepared, whole.rows(rows.start, rows.stop), offsets)
+                if clamp is not None:
+                    held = clamp[rows]
+                    node[(held[:, None] != -1) & (held[:, None] != self._topology.state_label[None, :])] = -np.inf
+                return Lattice(self._topology, node, arc, offsets)
+
+            lattice = lattice_of(scorer)
+            if best is not None:
+                lattice.maximised = lambda: lattice_of(best)
             covered = slice(first_row + rows.start, first_row + rows.stop)
             return lattice, covered, lambda: self._check_possible(lattice, first_sequence + first, clamp is not None)
 

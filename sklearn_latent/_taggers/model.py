@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._lattice import Topology
+from .._objective import ChainObjective, Packing
 from .._scorers import LinearScorer, Pattern, Support
 from ..exceptions import ModelTooLargeError
 
@@ -41,6 +42,23 @@ class LinearChainModel:
     def scorer(self, sparse: bool, *, split: bool = False) -> LinearScorer:
         """The scorer that reads `params`, for sparse or dense designs; `split`: see `LinearScorer`."""
         return LinearScorer(self.topology, self.support, sparse=sparse, split=split)
+
+    @property
+    def one_optimum(self) -> bool:
+        """Whether the objective is convex: one start is enough."""
+        return self.topology.one_state_a_label
+
+    def objective(self, sparse: bool, sigma: float, *, split: bool = False) -> ChainObjective:
+        """The training criterion over `params`."""
+        return ChainObjective(self.topology, self.scorer(sparse, split=split), sigma)
+
+    def start(self, packing: Packing, scale: float, rng: np.random.RandomState) -> np.ndarray:
+        """Zeros where there is one optimum, else uniform within `scale`."""
+        return np.zeros(packing.size) if self.one_optimum else rng.uniform(-scale, scale, packing.size)
+
+    def take(self, old: LinearChainModel, columns: np.ndarray, params: dict[str, np.ndarray]) -> None:
+        """Put an earlier model's weights into `params` (see `transfer`)."""
+        transfer(old, columns, self, params)
 
     def coef(self) -> np.ndarray:
         """(n_features, n_states), zero where the support has no weight."""
