@@ -2,5 +2,6 @@
 """The estimators."""
 
 from .latent_crf import LatentCRFTagger
+from .spn_crf import SPNCRFTagger
 
-__all__ = ["LatentCRFTagger"]
+__all__ = ["LatentCRFTagger", "SPNCRFTagger"]

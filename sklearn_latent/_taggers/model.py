@@ -14,7 +14,7 @@ from .._objective import ChainObjective, Packing
 from .._scorers import LinearScorer, Pattern, Support
 from ..exceptions import ModelTooLargeError
 
-__all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "transfer"]
+__all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "machine_memory", "transfer"]
 
 #: Weight-length vectors alive while L-BFGS runs: twice the history, and the current points and gradients.
 _TRAINING_VECTORS = 20
@@ -166,7 +166,7 @@ def latent_weights(labels: Topology, support: Support, counts: np.ndarray) -> in
 
 def fits(n_params: int, n_states: int) -> bool:
     """Whether this machine's memory can hold the training of a model."""
-    return _training_bytes(n_params, n_states) <= _memory()
+    return _training_bytes(n_params, n_states) <= machine_memory()
 
 
 def check_size(n_params: int, n_states: int) -> None:
@@ -178,7 +178,7 @@ def check_size(n_params: int, n_states: int) -> None:
         With the estimated parameters and bytes, and what would shrink the model.
     """
     if not fits(n_params, n_states):
-        n_bytes, memory = _training_bytes(n_params, n_states), _memory()
+        n_bytes, memory = _training_bytes(n_params, n_states), machine_memory()
         # Where the states alone are too many, nothing else was counted yet: their transitions are the estimate.
         n_params = n_params or n_states**2
         raise ModelTooLargeError(
@@ -193,7 +193,7 @@ def _training_bytes(n_params: int, n_states: int) -> int:
     return 8 * int(n_params) * _TRAINING_VECTORS + 40 * int(n_states) ** 2
 
 
-def _memory() -> int:
+def machine_memory() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
