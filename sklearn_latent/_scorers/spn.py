@@ -79,11 +79,11 @@ class Slots:
 
     def row(self, values: np.ndarray, n_columns: int) -> np.ndarray:
         """A row of scores from the weights' values."""
-        return np.bincount(self.column, weights=values[self.weight], minlength=n_columns)
+        return np.bincount(self.column, weights=values[self.weight], minlength=n_columns).astype(np.float64)
 
     def collect(self, row: np.ndarray) -> np.ndarray:
         """Derivatives of the weights from those of a row."""
-        return np.bincount(self.weight, weights=row[self.column], minlength=self.n_weights)
+        return np.bincount(self.weight, weights=row[self.column], minlength=self.n_weights).astype(np.float64)
 
 
 class SPNScorer:

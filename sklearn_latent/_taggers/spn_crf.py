@@ -190,9 +190,9 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = [rng.normal(size=(5, 2)) for _ in range(60)]
     >>> y = [["same" if a * b > 0 else "other" for a, b in x] for x in X]  # no linear function tells
-    >>> tagger = SPNCRFTagger(sigma=3.0, max_iter=30, tol=0.0, n_iter_no_change=30, random_state=0).fit(X, y)
-    >>> tagger.score(X, y) > 0.95
-    True
+    >>> tagger = SPNCRFTagger(sigma=3.0, solver="lbfgs", tol=1e-3, random_state=0).fit(X, y)
+    >>> round(tagger.score(X, y), 2)
+    0.99
     """
 
     _parameter_constraints: dict = {

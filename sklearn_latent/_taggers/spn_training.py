@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `SPNCRFTagger` trains: its options judged, label n-grams collected, the model's size estimated before it is made."""
+"""What `SPNCRFTagger` trains: options judged, label n-grams collected, the size estimated before there is a model."""
 
 from __future__ import annotations
 
@@ -187,8 +187,8 @@ def _check_size(tagger, model: SPNModel, counts: dict[int, int]) -> None:
     memory = machine_memory()
     if n_bytes > memory:
         raise ModelTooLargeError(
-            f"the model would have {n_params:,} parameters ({kept:,} leaves of networks, about {n_states:,} states) and "
-            f"training it takes about {n_bytes:,} bytes ({n_bytes / 1e9:,.1f} GB), this machine has {memory / 1e9:,.1f} "
-            "GB; sparse_factors=True, a smaller order, factors over fewer labels and tokens, smaller n_layers, "
-            "n_products and n_states, tie_inputs=True, and fewer features make it smaller"
+            f"the model would have {n_params:,} parameters ({kept:,} leaves of networks, about {n_states:,} states) "
+            f"and training it takes about {n_bytes:,} bytes ({n_bytes / 1e9:,.1f} GB), this machine has "
+            f"{memory / 1e9:,.1f} GB; sparse_factors=True, a smaller order, factors over fewer labels and tokens, "
+            "smaller n_layers, n_products and n_states, tie_inputs=True, and fewer features make it smaller"
         )
