@@ -44,6 +44,11 @@ class LinearChainModel:
         return LinearScorer(self.topology, self.support, sparse=sparse, split=split)
 
     @property
+    def n_features(self) -> int:
+        """Columns of the features."""
+        return self.support.state.n_features
+
+    @property
     def one_optimum(self) -> bool:
         """Whether the objective is convex: one start is enough."""
         return self.topology.one_state_a_label

@@ -63,10 +63,10 @@ def network_shape(tagger) -> NetworkShape:
         If parameters contradict each other.
     """
     try:
-        dtype = np.dtype(tagger.dtype)
+        name = np.dtype(tagger.dtype).name
     except TypeError:
-        dtype = None
-    if dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
+        name = ""
+    if tagger.dtype is None or name not in ("float64", "float32"):
         raise ValueError(f"dtype must be float64 or float32, got {tagger.dtype!r}")
     if tagger.tie_inputs and (tagger.n_layers < 1 or tagger.n_states < 2):
         raise ValueError(
@@ -79,7 +79,7 @@ def network_shape(tagger) -> NetworkShape:
         n_states=int(tagger.n_states),
         operator=tagger.operator,
         tied=bool(tagger.tie_inputs),
-        single=dtype == np.dtype(np.float32),
+        single=name == "float32",
     )
 
 
