@@ -4,7 +4,8 @@
 from .circuit import Circuit
 from .design import Design
 from .linear import LinearScorer
+from .local import LocalScorer
 from .spn import Place, Slots, SPNScorer
 from .support import Pattern, Support
 
-__all__ = ["Circuit", "Design", "LinearScorer", "Pattern", "Place", "SPNScorer", "Slots", "Support"]
+__all__ = ["Circuit", "Design", "LinearScorer", "LocalScorer", "Pattern", "Place", "SPNScorer", "Slots", "Support"]

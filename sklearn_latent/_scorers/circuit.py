@@ -23,7 +23,7 @@ import numpy as np
 from . import _linear_kernels, _spn_kernels
 from .design import Design
 
-__all__ = ["Circuit", "Inputs", "Kept", "Prepared"]
+__all__ = ["Circuit", "Inputs", "Kept", "Prepared", "narrowed_circuits"]
 
 DOUBLE = np.dtype(np.float64)
 #: Bytes of leaf scores made at a time where they are not kept.
@@ -242,6 +242,28 @@ class Circuit:
             self._down(part, delta)
             self._add_derivatives(grad, inputs, first, last, part, delta, tasks)
 
+    def columns(self, prepared: Prepared, inputs: Inputs, first: int, last: int) -> np.ndarray:
+        """``window @ weights`` of rows ``first:last``, (last - first, n_columns)."""
+        out = np.empty((last - first, self.n_columns), dtype=self.kind(inputs.design))
+        return self._columns(prepared.coef, inputs, first, last, out)
+
+    def up(self, prepared: Prepared, columns: np.ndarray, kept: Kept | None = None) -> np.ndarray:
+        """Scores of the roots from columns, float64; `kept` is filled if given, else `columns` may be overwritten."""
+        if not self.n_layers:
+            return columns.astype(np.float64)
+        return self._finished(prepared, columns, kept).astype(np.float64) - self.offset
+
+    def down(self, grad: dict[str, np.ndarray], root_delta: np.ndarray, kept: Kept | None) -> np.ndarray:
+        """Derivatives of columns from those of the roots; derivatives of biases are added to `grad`."""
+        if not self.n_layers:
+            return root_delta
+        self._down(kept, root_delta)
+        return self._add_biases(grad, kept, root_delta)
+
+    def add_products(self, grad: np.ndarray, inputs: Inputs, first: int, last: int, delta: np.ndarray, tasks) -> None:
+        """Add ``window.T @ delta`` of rows ``first:last`` to the weights' derivatives."""
+        self._add_products(grad, inputs, first, last, delta, tasks)
+
     def maximised(self) -> Circuit | None:
         """The same network with its hidden variables maximised and not summed out; None if there is no difference."""
         return None if self.use_max or not self.n_layers else replace(self, joint=True)
@@ -254,14 +276,19 @@ class Circuit:
         kind = self.kind(inputs.design)
         if not self.n_layers:
             return self._columns(prepared.coef, inputs, first, last, np.empty((n, self.n_columns), dtype=kind))
-        keep = kept is not None
+        into = np.empty((n, self.n_columns), dtype=kind) if self.tied or kept is None else kept.leaf
+        return self._finished(prepared, self._columns(prepared.coef, inputs, first, last, into), kept)
+
+    def _finished(self, prepared: Prepared, columns: np.ndarray, kept: Kept | None) -> np.ndarray:
+        """Roots from columns, with the offset; where nothing is kept untied columns are the work array."""
+        n, kind, keep = len(columns), columns.dtype, kept is not None
         if kept is None:
-            kept = self.keep(n, kind)
+            leaf = np.empty((n, self.n_leaves), dtype=kind) if self.tied else columns
+            kept = Kept(leaf, np.empty((n, sum(self.widths[1:-1])), dtype=kind))
         if self.tied:
-            shared = self._columns(prepared.coef, inputs, first, last, np.empty((n, self.n_columns), dtype=kind))
-            _spn_kernels.spread(shared, kept.leaf, self.n_roots)
-        else:
-            self._columns(prepared.coef, inputs, first, last, kept.leaf)
+            _spn_kernels.spread(columns, kept.leaf, self.n_roots)
+        elif kept.leaf is not columns:
+            kept.leaf[:] = columns
         roots = np.empty((n, self.n_roots), dtype=kind)
         shape = (self.n_layers, self.n_products, self.n_states)
         _spn_kernels.layers_up(kept.leaf, kept.inner, prepared.bias, roots, *shape, self.use_max, keep)
@@ -293,16 +320,20 @@ class Circuit:
         self, grad: dict, inputs: Inputs, first: int, last: int, kept: Kept, root_delta: np.ndarray, tasks: Callable
     ) -> None:
         """Add what the derivatives of all levels say about biases and weights."""
-        n_free, bias, ones = self.n_free, grad["bias"], np.ones(last - first, dtype=kept.leaf.dtype)
+        self._add_products(grad["coef"], inputs, first, last, self._add_biases(grad, kept, root_delta), tasks)
+
+    def _add_biases(self, grad: dict, kept: Kept, root_delta: np.ndarray) -> np.ndarray:
+        """Add what the derivatives of all levels say about biases; derivatives of the columns."""
+        n_free, bias, ones = self.n_free, grad["bias"], np.ones(len(kept.leaf), dtype=kept.leaf.dtype)
         n_inner = kept.inner.shape[1]
         bias[: self.n_roots] += ones @ root_delta
         bias[self.n_roots : self.n_roots + n_inner] += ones @ kept.inner
         bias[self.n_roots + n_inner :] += ones @ kept.leaf[:, self.n_leaves - n_free :]
-        delta = kept.leaf
-        if self.tied:
-            delta = np.empty((last - first, self.n_columns), dtype=kept.leaf.dtype)
-            _spn_kernels.collect(kept.leaf, delta, self.n_roots)
-        self._add_products(grad["coef"], inputs, first, last, delta, tasks)
+        if not self.tied:
+            return kept.leaf
+        delta = np.empty((len(kept.leaf), self.n_columns), dtype=kept.leaf.dtype)
+        _spn_kernels.collect(kept.leaf, delta, self.n_roots)
+        return delta
 
     def _add_products(
         self, grad: np.ndarray, inputs: Inputs, first: int, last: int, delta: np.ndarray, tasks: Callable
@@ -349,3 +380,18 @@ def _add_product(design: Design, first: int, last: int, delta: np.ndarray, grad:
     part = design if (first, last) == (0, design.shape[0]) else design.rows(first, last)
     sparse, delta = part.by_feature, np.ascontiguousarray(delta)
     tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, grad, *r), part.present_ranges)
+
+
+def narrowed_circuits(circuits: list[Circuit], features: np.ndarray) -> tuple[list[Circuit], np.ndarray]:
+    """The networks of some of the features, and the positions of their parameters among all, in packing order."""
+    index, at, narrow = [], 0, []
+    for circuit in circuits:
+        D, m, n = circuit.n_features, circuit.n_observations, circuit.n_columns
+        rows = (np.arange(m)[:, None] * D + features[None, :]).reshape(-1)
+        rows = np.concatenate([rows, np.arange(m * D, circuit.n_rows)])
+        index.append((at + rows[:, None] * n + np.arange(n)[None, :]).reshape(-1))
+        at += circuit.n_rows * n
+        index.append(np.arange(at, at + circuit.n_bias))
+        at += circuit.n_bias
+        narrow.append(replace(circuit, n_features=len(features)))
+    return narrow, np.concatenate(index) if index else np.empty(0, dtype=np.int64)

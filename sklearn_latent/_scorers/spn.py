@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._threads import BLOCK_TOKENS
-from .circuit import Circuit, Inputs, Kept
+from .circuit import Circuit, Inputs, Kept, narrowed_circuits
 from .design import Design
 
 if TYPE_CHECKING:
@@ -234,18 +234,11 @@ class SPNScorer:
 
     def narrowed(self, features: np.ndarray) -> tuple[SPNScorer, np.ndarray]:
         """The scorer of some of the features, and the positions of its weights among all, in packing order."""
-        index, at, circuits = [], 0, []
-        for circuit in self.circuits:
-            D, m, n = circuit.n_features, circuit.n_observations, circuit.n_columns
-            rows = (np.arange(m)[:, None] * D + features[None, :]).reshape(-1)
-            index.append((at + rows[:, None] * n + np.arange(n)[None, :]).reshape(-1))
-            at += circuit.n_rows * n
-            index.append(np.arange(at, at + circuit.n_bias))
-            at += circuit.n_bias
-            circuits.append(replace(circuit, n_features=len(features)))
-        index.append(np.arange(at, at + self.ngrams.n_weights + 2 * self.boundary.n_weights))
+        circuits, index = narrowed_circuits(self.circuits, features)
+        n_networks = sum(int(np.prod(shape)) for c in self.circuits for shape in c.shapes.values())
+        chain = n_networks + np.arange(self.ngrams.n_weights + 2 * self.boundary.n_weights)
         local = SPNScorer(
             self.topology, circuits, self.places, self.ngrams, self.boundary, self.start_allowed, self.end_allowed,
             sparse=self.sparse,
         )  # fmt: skip
-        return local, np.concatenate(index)
+        return local, np.concatenate([index, chain])

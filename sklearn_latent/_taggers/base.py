@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from .._decoding import Decoded, DecodeResult, label_nbest
+from .._decoding import Decoded, Decoder, DecodeResult, label_nbest
 from .._decoding.spans import SpanReader
 from .._lattice import Lattice
 from .._scorers import Design
@@ -34,7 +34,7 @@ from ..exceptions import InexactDecodingWarning
 from ..metrics import get_chunks
 from .options import MOST_SEARCH, check_scheme, make_decoder
 
-__all__ = ["SequenceTaggerMixin"]
+__all__ = ["SequenceTaggerMixin", "check_n"]
 
 #: Tokens whose features are made at a time where they can be: few megabytes, and long runs of look-ups in one table.
 PART_TOKENS = 8 * BLOCK_TOKENS
@@ -153,8 +153,7 @@ class SequenceTaggerMixin:
             ``[([], 1.0)]`` for an empty sequence. Where all probabilities of a long sequence are too small for a float,
             they come as 0.0.
         """
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"n must be a positive integer, got {n!r}")
+        n = check_n(n)
         corpus = self._check_X(X)
         max_search = min(int(self.max_search), MOST_SEARCH)
         classes = np.array([*self.classes_.tolist(), None], dtype=object)[:-1]
@@ -292,22 +291,7 @@ class SequenceTaggerMixin:
     def _decode(self, X, decoder: str | None, options: dict, *, labels_only: bool = False) -> DecodeResult:
         """What `decode` does; `labels_only`: all else in the result may be missing."""
         check_is_fitted(self)
-        known = {
-            "decoder": self.decoder if decoder is None else decoder,
-            "n_paths": self.n_paths,
-            "alpha": self.alpha,
-            "mbr_metric": self.mbr_metric,
-            "max_search": self.max_search,
-            "epsilon": 0.0,
-        }
-        fixed = options.pop("fixed", None)
-        for name in options:
-            if name not in known:
-                allowed = sorted([*(set(known) - {"decoder"}), "fixed"])
-                raise TypeError(f"decode has no option {name!r}; its options are {', '.join(allowed)}")
-        known |= options
-        scheme = self.constraints if isinstance(self.constraints, str) else None
-        method = make_decoder(known, self.classes_.tolist(), scheme)
+        method, known, fixed = self._decode_options(decoder, options)
         began = time.perf_counter()
         lengths = [np.empty(0, dtype=np.int64)]
 
@@ -336,6 +320,25 @@ class SequenceTaggerMixin:
             self._warn_inexact(unfinished, len(offsets) - 1, known["max_search"], depth=4)
         labels = self._codec().decode(joined.pop("codes"), offsets)
         return DecodeResult(labels=labels, **joined, seconds=time.perf_counter() - began)
+
+    def _decode_options(self, decoder: str | None, options: dict) -> tuple[Decoder, dict, Any]:
+        """The decoder asked for, all options, and the labels to keep."""
+        known = {
+            "decoder": self.decoder if decoder is None else decoder,
+            "n_paths": self.n_paths,
+            "alpha": self.alpha,
+            "mbr_metric": self.mbr_metric,
+            "max_search": self.max_search,
+            "epsilon": 0.0,
+        }
+        fixed = options.pop("fixed", None)
+        for name in options:
+            if name not in known:
+                allowed = sorted([*(set(known) - {"decoder"}), "fixed"])
+                raise TypeError(f"decode has no option {name!r}; its options are {', '.join(allowed)}")
+        known |= options
+        scheme = self.constraints if isinstance(self.constraints, str) else None
+        return make_decoder(known, self.classes_.tolist(), scheme), known, fixed
 
     def _check_X(self, X) -> SequenceMatrix:
         """Whatever the user passes, as checked features of the width known from `fit`."""
@@ -488,3 +491,15 @@ class SequenceTaggerMixin:
             InexactDecodingWarning,
             stacklevel=depth,
         )
+
+
+def check_n(n) -> int:
+    """Judge a number of label sequences.
+
+    Raises
+    ------
+    ValueError
+    """
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"n must be a positive integer, got {n!r}")
+    return int(n)

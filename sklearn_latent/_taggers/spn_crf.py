@@ -3,17 +3,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions
-from .base import SequenceTaggerMixin
-from .options import latent_counts
-from .spn_model import SPNModel
-from .spn_training import build_spn, check_later, factor_sizes, network_shape
+from .._decoding.spans import SpanReader
+from .._objective import TooManyHistories
+from .._sequences import LabelSequences
+from .._sequences.labels import one_kind
+from .._sequences.validation import check_labels, check_spans
+from ..exceptions import InexactDecodingWarning
+from ..metrics import get_chunks
+from .base import SequenceTaggerMixin, check_n
+from .beam import Beams
+from .options import check_scheme, latent_counts
+from .spn_model import LocalModel, SPNModel
+from .spn_training import build_local, build_spn, check_later, factor_sizes, network_shape
 from .trained import TRAINED_CONSTRAINTS, TrainedTaggerMixin
 from .training import TrainingSet
 
@@ -46,8 +56,10 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
         of latent states.
     operator : {"sum", "max"}, default="sum"
         Whether the model sums hidden variables out or takes their best states.
-    normalization : {"global"}, default="global"
-        One normaliser a sequence (a CRF).
+    normalization : {"global", "local"}, default="global"
+        One normaliser a sequence (a CRF), or one a token: a maximum-entropy Markov model (SPN-MEMM), whose networks
+        take the previous `order` labels as one-hot inputs, with a symbol for what is before the sequence. ``"local"``
+        takes factors (m, 1) and ``n_latent=1``; `sparse_factors` and `unseen` have no effect on it.
     sparse_factors : bool, default=True
         Only label n-grams seen in training get weights and networks; an unknown label counts as seen with every label.
         False: all n-grams do.
@@ -57,7 +69,9 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
         All labels share the input weights, and hidden state 0 of the last layer scores 0. With one layer and two states
         this is the hidden-unit CRF.
     beam_width : int, default=32
-        Has no effect with global normalisation, where every method is exact.
+        Label sequences kept by the beam search that takes the place of exact answers with local normalisation, where
+        label histories are too many for a lattice (``order=1`` never has too many for up to 63 labels). Has no effect
+        otherwise.
     decoder : {"ldi_exact", "ldi_approx", "bhp", "bmp", "mbr"}, default="ldi_exact"
         How `predict` finds labels; may be changed after `fit` by ``set_params``.
 
@@ -334,6 +348,23 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
         return cls(n_layers=1, n_products=1, n_states=n_components, **params)
 
     @classmethod
+    def memm(cls, order: int = 8, **params) -> SPNCRFTagger:
+        """Make a maximum-entropy Markov model with networks, which sees the previous `order` labels.
+
+        Parameters
+        ----------
+        order : int, default=8
+        **params
+            Other constructor arguments.
+
+        Returns
+        -------
+        SPNCRFTagger
+            Not fitted.
+        """
+        return cls(order=order, **{"normalization": "local", **params})
+
+    @classmethod
     def linear_crf(cls, **params) -> SPNCRFTagger:
         """Make a CRF with linear local factors, trained by L-BFGS unless `params` name another solver.
 
@@ -350,13 +381,82 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
         solver = {"solver": "lbfgs", "max_iter": 500} if "solver" not in params else {}
         return cls(n_layers=0, **{**solver, **params})
 
+    # -- answers where there is no lattice ----------------------------------------------------------
+
+    def predict_marginals(self, X, *, fixed=None):
+        check_is_fitted(self)
+        if self._beams is None:
+            return super().predict_marginals(X, fixed=fixed)
+        _, found = self._found(X, fixed, "marginals")
+        return LabelSequences(self._beams.marginals(found))
+
+    def predict_latent(self, X):
+        check_is_fitted(self)
+        if self._beams is None:
+            return super().predict_latent(X)
+        found = self._beams.search(self._check_X(X))
+        return LabelSequences([codes[0].astype(np.int64) for codes, _ in found])
+
+    def predict_latent_marginals(self, X):
+        check_is_fitted(self)
+        if self._beams is None:
+            return super().predict_latent_marginals(X)
+        _, found = self._found(X, None, "marginals")
+        return LabelSequences(self._beams.marginals(found))
+
+    def predict_nbest(self, X, n: int, *, fixed=None):
+        check_is_fitted(self)
+        if self._beams is None:
+            return super().predict_nbest(X, n, fixed=fixed)
+        n = check_n(n)
+        corpus = self._check_X(X)
+        clamp = None if fixed is None else self._fixed_codes(fixed, corpus)
+        found = self._beams.search(corpus, clamp, width=n)
+        held = self._beams.held(corpus, clamp, found)
+        classes, out = self.classes_.tolist(), []
+        for (codes, score), given in zip(found, held.tolist(), strict=True):
+            prob = np.exp(np.minimum(score[:n] - given, 0.0))
+            kept = prob > 0 if prob.any() else np.ones(len(prob), dtype=bool)
+            pairs = zip(codes[:n][kept].tolist(), prob[kept].tolist(), strict=True)
+            out.append([([classes[c] for c in row], p) for row, p in pairs])
+        return LabelSequences(out)
+
+    def predict_spans(self, X, spans=None, *, scheme: str = "iob2", fixed=None):
+        check_is_fitted(self)
+        if self._beams is None:
+            return super().predict_spans(X, spans, scheme=scheme, fixed=fixed)
+        classes = self.classes_.tolist()
+        SpanReader(classes, check_scheme(scheme))  # judges the labels
+        corpus, found = self._found(X, fixed, "probabilities of spans")
+        if spans is None:
+            labels = [[classes[c] for c in codes[0]] for codes, _ in found]
+            wanted = [get_chunks(own, scheme=scheme, invalid="discard") for own in labels]
+        else:
+            wanted = check_spans(spans, corpus.lengths)
+        return LabelSequences(self._beams.spans(found, wanted, classes, scheme))
+
+    def log_likelihood(self, X, y):
+        check_is_fitted(self)
+        if self._beams is None:
+            return super().log_likelihood(X, y)
+        corpus = self._check_X(X)
+        labels = check_labels(y, corpus.lengths)
+        one_kind(labels)
+        try:
+            return self._beams.log_likelihood(corpus, self._codec().encode(labels))
+        except TooManyHistories as error:
+            raise ValueError(
+                f"y[{error.sequence}] has too many unknown labels in a row: they can't be summed out exactly for a "
+                f"history of order={self._model.order}"
+            ) from None
+
     # -- fitted views -------------------------------------------------------------------------------
 
     @property
     def state_histories_(self) -> list[tuple]:
         """Labels that each state knows, the current one last."""
         classes = self.classes_.tolist()
-        rows = self._fitted("state_histories_").space.history.tolist()
+        rows = self._fitted("state_histories_", any_kind=True).space.history.tolist()
         return [tuple(classes[code] for code in row if code >= 0) for row in rows]
 
     @property
@@ -401,24 +501,57 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
     @property
     def factor_coef_(self) -> list[np.ndarray]:
         """Input weights of the networks of each factor."""
-        model = self._fitted("factor_coef_")
+        model = self._fitted("factor_coef_", any_kind=True)
         return [model.network_coef(k) for k in range(len(model.factors))]
 
     @property
     def factor_bias_(self) -> list[list[np.ndarray]]:
         """Biases of the levels of the networks of each factor."""
-        model = self._fitted("factor_bias_")
+        model = self._fitted("factor_bias_", any_kind=True)
         return [model.network_bias(k) for k in range(len(model.factors))]
 
-    def _fitted(self, name: str) -> SPNModel:
+    def _fitted(self, name: str, *, any_kind: bool = False):
         if not hasattr(self, "_model"):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before fit")
+        if not any_kind and not isinstance(self._model, SPNModel):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} with normalization='local'")
         return self._model
 
     # -- inside -------------------------------------------------------------------------------------
 
+    @property
+    def _beams(self) -> Beams | None:
+        """Answers by beam search, where there is no lattice to ask."""
+        model = self._model
+        if isinstance(model, SPNModel) or model.in_lattice:
+            return None
+        return Beams(model, int(self.beam_width), self.n_jobs)
+
+    def _found(self, X, fixed, what: str) -> tuple:
+        """The corpus, what the beam found in it, and one warning that this is all that is known."""
+        corpus = self._check_X(X)
+        clamp = None if fixed is None else self._fixed_codes(fixed, corpus)
+        found = self._beams.search(corpus, clamp)
+        if corpus.n_tokens:
+            warnings.warn(
+                f"{what} are those of the {self._beams.width} label sequences of the beam, renormalised: histories of "
+                f"order={self._model.order} are too many for exact ones; a larger beam_width comes nearer",
+                InexactDecodingWarning,
+                stacklevel=3,
+            )
+        return corpus, found
+
+    def _decode(self, X, decoder, options, *, labels_only=False):
+        check_is_fitted(self)
+        if self._beams is None:
+            return super()._decode(X, decoder, options, labels_only=labels_only)
+        method, known, fixed = self._decode_options(decoder, options)
+        corpus = self._check_X(X)
+        clamp = None if fixed is None else self._fixed_codes(fixed, corpus)
+        return self._beams.decode(corpus, method, int(known["n_paths"]), clamp, self._codec().decode)
+
     def _build(self, data: TrainingSet):
-        return build_spn(self, data)
+        return build_local(self, data) if self.normalization == "local" else build_spn(self, data)
 
     def _check_passes(self) -> None:
         """Nothing to refuse: n-grams that the first call shows have weights, later ones are what `unseen` says."""
@@ -428,11 +561,14 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
 
     def _check_earlier(self) -> None:
         model = self._model
+        local = isinstance(model, LocalModel)
+        n_latent = [1] * model.n_labels if local else model.n_latent.tolist()
         asked = {
+            "normalization": (self.normalization, "local" if local else "global"),
             "n_layers, n_products, n_states, operator, tie_inputs or dtype": (network_shape(self), model.shape),
             "factors": (factor_sizes(self.factors), model.factors),
             "order": (int(self.order), model.order),
-            "n_latent": (latent_counts(self.n_latent, self.classes_.tolist()).tolist(), model.n_latent.tolist()),
+            "n_latent": (latent_counts(self.n_latent, self.classes_.tolist()).tolist(), n_latent),
         }
         for name, (new, old) in asked.items():
             if new != old:

@@ -8,11 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from .._lattice import NgramSpace, Topology, ngram_space
-from .._objective import ChainObjective, Packing
-from .._scorers import Circuit, Place, Slots, SPNScorer
+from .._lattice import NgramSpace, Topology, all_ngrams, ngram_space
+from .._objective import ChainObjective, LocalObjective, Packing
+from .._scorers import Circuit, LocalScorer, Place, Slots, SPNScorer
 
-__all__ = ["NetworkShape", "SPNModel"]
+__all__ = ["LocalModel", "NetworkShape", "SPNModel"]
+
+#: Arcs of a lattice of label histories in which a locally normalised model is decoded: each has a score of the networks
+#: of its own at every token.
+MOST_ARCS = 4096
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,37 @@ class NetworkShape:
         )  # fmt: skip
 
 
+class _Networks:
+    """Weights of networks as users see them."""
+
+    def network_coef(self, k: int) -> np.ndarray:
+        """Weights of factor `k`, (n_roots, I, H, ..., I, H, n_features of the window), oldest token first; then
+        the extra inputs.
+
+        Tied weights are (I, H, ..., I, H, n_features of the window).
+        """
+        c = self.circuits()[k]
+        path, roots = [c.n_states, c.n_products] * c.n_layers, [] if c.tied else [c.n_roots]
+        full = np.zeros((c.n_rows, int(np.prod([*path, *roots]))))
+        full[:, full.shape[1] - c.n_columns :] = self.params[f"coef_{k}"]
+        D, m = c.n_features, c.n_observations
+        full[: m * D] = full[: m * D].reshape(m, D, -1)[::-1].reshape(m * D, -1)
+        return full.reshape([c.n_rows, *path, *roots]).T.copy()
+
+    def network_bias(self, k: int) -> list[np.ndarray]:
+        """Biases of the levels of factor `k`, from (n_roots,) to (n_roots, I, H, ..., I, H); none without layers."""
+        c, out, at = self.circuits()[k], [], 0
+        for level, width in enumerate(c.widths if c.n_layers else []):
+            n = c.n_free if level == c.n_layers else width
+            flat = np.zeros(width)
+            flat[width - n :] = self.params[f"bias_{k}"][at : at + n]
+            out.append(flat.reshape([c.n_states, c.n_products] * level + [c.n_roots]).T.copy())
+            at += n
+        return out
+
+
 @dataclass
-class SPNModel:
+class SPNModel(_Networks):
     """Arrays of a globally normalised model; no kernels, closures or buffers, so that saving is boring.
 
     Attributes
@@ -86,6 +119,11 @@ class SPNModel:
     def one_optimum(self) -> bool:
         """Whether the objective is convex: one start is enough."""
         return self.shape.n_layers == 0 and bool((self.n_latent == 1).all())
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return len(self.n_latent)
 
     @property
     def n_units(self) -> int:
@@ -185,30 +223,6 @@ class SPNModel:
 
     # -- weights as users see them -------------------------------------------------------------------
 
-    def network_coef(self, k: int) -> np.ndarray:
-        """Weights of factor `k`, (n_roots, I, H, ..., I, H, n_features of the window), oldest token first.
-
-        Tied weights are (I, H, ..., I, H, n_features of the window).
-        """
-        c = self.circuits()[k]
-        path, roots = [c.n_states, c.n_products] * c.n_layers, [] if c.tied else [c.n_roots]
-        full = np.zeros((c.n_rows, int(np.prod([*path, *roots]))))
-        full[:, full.shape[1] - c.n_columns :] = self.params[f"coef_{k}"]
-        D, m = self.n_features, c.n_observations
-        full[: m * D] = full[: m * D].reshape(m, D, -1)[::-1].reshape(m * D, -1)
-        return full.reshape([c.n_rows, *path, *roots]).T.copy()
-
-    def network_bias(self, k: int) -> list[np.ndarray]:
-        """Biases of the levels of factor `k`, from (n_roots,) to (n_roots, I, H, ..., I, H); none without layers."""
-        c, out, at = self.circuits()[k], [], 0
-        for level, width in enumerate(c.widths if c.n_layers else []):
-            n = c.n_free if level == c.n_layers else width
-            flat = np.zeros(width)
-            flat[width - n :] = self.params[f"bias_{k}"][at : at + n]
-            out.append(flat.reshape([c.n_states, c.n_products] * level + [c.n_roots]).T.copy())
-            at += n
-        return out
-
     def ngram_coef(self) -> dict[int, np.ndarray]:
         """Weights of n-grams, {n: (k, most latent, most latent)}, [n-gram, of the last but one, of the last label]."""
         most, out, at = int(self.n_latent.max()), {}, 0
@@ -260,6 +274,104 @@ class SPNModel:
             start = space.starts & self.start_allowed[top.state_label]
         end = None if self.end_allowed is None else self.end_allowed[top.state_label]
         return ngrams, boundary, start, end
+
+
+@dataclass
+class LocalModel(_Networks):
+    """Arrays of a locally normalised model.
+
+    Attributes
+    ----------
+    shape : NetworkShape
+    factors : tuple of (int, int)
+        Tokens of each factor; one label.
+    order : int
+        Labels of the history.
+    n_features : int
+    n_labels : int
+    moves, start_allowed, end_allowed : ndarray of bool or None
+        As in `SPNModel`.
+    params : dict of str to ndarray
+        ``coef_k`` and ``bias_k`` of each factor k.
+    """
+
+    shape: NetworkShape
+    factors: tuple[tuple[int, int], ...]
+    order: int
+    n_features: int
+    n_labels: int
+    moves: np.ndarray | None = None
+    start_allowed: np.ndarray | None = None
+    end_allowed: np.ndarray | None = None
+    params: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def in_lattice(self) -> bool:
+        """Whether the histories are few enough for a lattice, in which everything is exact."""
+        n, arcs = self.n_labels, self.n_labels
+        for _ in range(max(1, self.order)):
+            arcs = (arcs + 1) * n if arcs <= MOST_ARCS else arcs
+        return arcs <= MOST_ARCS
+
+    @cached_property
+    def space(self) -> NgramSpace:
+        """Histories of up to `order` labels, or the labels alone where they are too many."""
+        n = self.order + 1
+        ngrams = {n: all_ngrams(self.n_labels, n, self.moves)} if self.in_lattice and n > 2 else {}
+        return ngram_space(np.ones(self.n_labels, dtype=np.int64), ngrams, allowed=self.moves)
+
+    @property
+    def topology(self) -> Topology:
+        """Topology of the lattice, or of the labels where there is none."""
+        return self.space.topology
+
+    @property
+    def one_optimum(self) -> bool:
+        """Whether the objective is convex: one start is enough."""
+        return self.shape.n_layers == 0
+
+    def circuits(self) -> list[Circuit]:
+        """The networks of the factors."""
+        extra = self.order * (self.n_labels + 1)
+        return [self.shape.circuit(self.n_features, self.n_labels, m, extra) for m, _ in self.factors]
+
+    def scorer(self, sparse: bool) -> LocalScorer:
+        """The scorer that reads `params`, for sparse or dense designs."""
+        allowed = None
+        if self.moves is not None or self.start_allowed is not None:
+            allowed = np.ones((self.n_labels + 1, self.n_labels), dtype=bool)
+            if self.moves is not None:
+                allowed[:-1] = self.moves
+            if self.start_allowed is not None:
+                allowed[-1] = self.start_allowed
+        space = self.space if self.in_lattice else None
+        return LocalScorer(self.topology, space, self.circuits(), self.order, allowed, self.end_allowed, sparse=sparse)
+
+    def objective(self, sparse: bool, sigma: float, *, split: bool = False) -> LocalObjective:
+        """The training criterion over `params`."""
+        return LocalObjective(self.topology, self.scorer(sparse), sigma)
+
+    def featureless(self) -> ChainObjective:
+        """A criterion under which impossible label sequences are those that are impossible here."""
+        one = np.ones(self.n_labels, dtype=np.int64)
+        rules = (self.moves, self.start_allowed, self.end_allowed)
+        return SPNModel(self.shape, (), 0, self.n_features, one, {}, False, *rules).featureless()
+
+    def start(self, packing: Packing, scale: float, rng: np.random.RandomState) -> np.ndarray:
+        """Zeros where there is one optimum, else uniform within `scale`."""
+        return np.zeros(packing.size) if self.one_optimum else rng.uniform(-scale, scale, packing.size)
+
+    def take(self, old: LocalModel, columns: np.ndarray, params: dict[str, np.ndarray]) -> None:
+        """Put an earlier model's weights where this one has a weight for the same feature (see `SPNModel.take`)."""
+        for k, (new, circuit) in enumerate(zip(self.circuits(), old.circuits(), strict=True)):
+            m = new.n_observations
+            rows = (np.arange(m)[:, None] * self.n_features + columns[None, :]).reshape(-1)
+            kept = np.flatnonzero(np.tile(columns >= 0, m))
+            own, given = params[f"coef_{k}"], old.params[f"coef_{k}"]
+            own[rows[kept]] = given[kept]
+            own[new.n_rows - new.n_extra :] = given[circuit.n_rows - circuit.n_extra :]
+            if new.n_layers:
+                params[f"bias_{k}"][:] = old.params[f"bias_{k}"]
 
 
 def _matched(rows: np.ndarray, old: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:

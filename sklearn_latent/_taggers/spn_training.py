@@ -10,15 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._lattice import all_ngrams, seen_ngrams
-from .._objective import ChainObjective, Chunk
+from .._objective import ChainObjective, Chunk, LocalObjective
+from .._objective.local import MOST_HISTORIES
 from .._threads import Workers, one_blas_thread
 from ..exceptions import ModelTooLargeError
 from .model import machine_memory
 from .options import allowed_moves, latent_counts, prior_scale
-from .spn_model import NetworkShape, SPNModel
+from .spn_model import LocalModel, NetworkShape, SPNModel
 from .training import TrainingSet, forbidden_labels
 
-__all__ = ["build_spn", "check_later", "factor_sizes", "network_shape"]
+__all__ = ["build_local", "build_spn", "check_later", "factor_sizes", "network_shape"]
 
 #: Vectors of the weights' length alive in training: L-BFGS has its history, the stochastic rules their moments.
 _VECTORS = {"lbfgs": 20}
@@ -130,24 +131,75 @@ def build_spn(tagger, data: TrainingSet) -> tuple[SPNModel, ChainObjective, list
     return model, objective, chunks
 
 
-def check_later(tagger, model: SPNModel, data: TrainingSet) -> None:
+def build_local(tagger, data: TrainingSet) -> tuple[LocalModel, LocalObjective, list[Chunk]]:
+    """As `build_spn`, for a locally normalised model.
+
+    Raises
+    ------
+    ValueError
+        If a factor is over several labels, there are latent states, or the constraints forbid a sequence.
+    ModelTooLargeError
+    """
+    matrix, classes = data.X, data.classes
+    shape, factors, order = network_shape(tagger), factor_sizes(tagger.factors), int(tagger.order)
+    if any(n > 1 for _, n in factors):
+        raise ValueError(
+            "normalization='local' takes factors (m, 1): the labels before are inputs of the networks; "
+            f"got {tagger.factors!r}"
+        )
+    if (latent_counts(tagger.n_latent, classes) != 1).any():
+        raise ValueError(f"normalization='local' has no latent chain states: n_latent is {tagger.n_latent!r}, not 1")
+    rules = allowed_moves(tagger.constraints, classes)
+    _check_unknown(data, order)
+    model = LocalModel(shape, factors, order, matrix.n_features, len(classes), *rules)
+    _check_size(tagger, model, {})
+    objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
+    scorer = objective.scorer
+    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, scorer.row_bytes, scorer.block_tokens)
+    if tagger.constraints is not None:
+        i = _impossible(tagger, model, data)
+        if i is not None:
+            own = data.codes[matrix.offsets[i] : matrix.offsets[i + 1]]
+            raise ValueError(forbidden_labels(own, int(data.numbers[i]), classes, *rules))
+    return model, objective, chunks
+
+
+def check_later(tagger, model: SPNModel | LocalModel, data: TrainingSet) -> None:
     """Refuse sequences that a model made from earlier ones can't label so.
 
     Raises
     ------
     ValueError
     """
-    if model.moves is None and not model.forbid:
+    forbid = isinstance(model, SPNModel) and model.forbid
+    if model.moves is None and not forbid:
         return
     i = _impossible(tagger, model, data)
     if i is not None:
         why = "the constraints forbid them"
-        if model.forbid:
+        if forbid:
             why = "unseen='forbid', and the first call of partial_fit did not show all of their n-grams, or " + why
         raise ValueError(f"the labels of y[{int(data.numbers[i])}] have probability zero: {why}")
 
 
-def _impossible(tagger, model: SPNModel, data: TrainingSet) -> int | None:
+def _check_unknown(data: TrainingSet, order: int) -> None:
+    """Refuse more unknown labels among `order` ones than can be summed out along the histories that they leave."""
+    unknown, offsets = np.concatenate([[0], np.cumsum(data.codes < 0)]), data.X.offsets
+    if not unknown[-1]:
+        return
+    starts = np.repeat(offsets[:-1], data.X.lengths)
+    ends = np.arange(1, len(data.codes) + 1)
+    among = unknown[ends] - unknown[np.maximum(ends - max(1, order), starts)]
+    most = int(among.max())
+    if len(data.classes) ** most > MOST_HISTORIES:
+        i = int(np.searchsorted(offsets, int(among.argmax()), side="right")) - 1
+        raise ValueError(
+            f"y[{int(data.numbers[i])}] has {most} unknown labels among {order} in a row: with normalization='local' "
+            f"that leaves {len(data.classes)} ** {most} histories to sum over, more than {MOST_HISTORIES}"
+        )
+
+
+def _impossible(tagger, model: SPNModel | LocalModel, data: TrainingSet) -> int | None:
     """Position of the first sequence whose labels have probability zero, or None."""
     objective, matrix = model.featureless(), data.X
     chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, objective.scorer.row_bytes)
@@ -163,21 +215,25 @@ def _n_allowed(moves: np.ndarray, n: int) -> int:
     return sum(ends)
 
 
-def _check_size(tagger, model: SPNModel, counts: dict[int, int]) -> None:
+def _check_size(tagger, model: SPNModel | LocalModel, counts: dict[int, int]) -> None:
     """Refuse a model that this machine can't hold, before anything of its size is made.
 
     `counts` are the numbers of label n-grams of each length. Numbers are Python's: they may be beyond 64 bits.
     """
-    shape, most, n_labels = model.shape, int(model.n_latent.max()), len(model.n_latent)
+    shape, most, n_labels, history = model.shape, 1, model.n_labels, 0
     sizes = {1: n_labels, **counts}
-    n_params = 2 * model.n_units + sum(sizes[n] * most * most for n in model.weighed)
+    if isinstance(model, SPNModel):
+        most = int(model.n_latent.max())
+        n_params = 2 * model.n_units + sum(sizes[n] * most * most for n in model.weighed)
+    else:
+        n_params, history = 0, model.order * (n_labels + 1)
     kept = 0
     fan = shape.n_products * shape.n_states
     for m, n in model.factors:
         roots = sizes[n] * most
         leaves = roots * fan**shape.n_layers
         columns = leaves // roots if shape.tied and roots else leaves
-        n_params += m * model.n_features * columns + (2 * leaves if shape.n_layers else 0)
+        n_params += (m * model.n_features + history) * columns + (2 * leaves if shape.n_layers else 0)
         kept += leaves
     # Histories are beginnings of n-grams; each goes on with any label.
     longest = max(counts, default=1)

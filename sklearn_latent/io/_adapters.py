@@ -22,7 +22,7 @@ from .._sequences.labels import as_classes
 from .._sequences.matrix import _ConcatenatedNames
 from .._taggers import LatentCRFTagger, SPNCRFTagger
 from .._taggers.model import LinearChainModel
-from .._taggers.spn_model import NetworkShape, SPNModel
+from .._taggers.spn_model import LocalModel, NetworkShape, SPNModel
 from ..feature_extraction import (
     PerToken,
     SequenceDictVectorizer,
@@ -55,7 +55,7 @@ def adapters() -> dict[str, Adapter]:
     """Adapters by the name that stands in files."""
     found = [
         _of_estimator(LatentCRFTagger, _tagger_state, _build_tagger(LinearChainModel)),
-        _of_estimator(SPNCRFTagger, _tagger_state, _build_tagger(SPNModel)),
+        _of_estimator(SPNCRFTagger, _tagger_state, _build_tagger(SPNModel, LocalModel)),
         _of_estimator(SequenceDictVectorizer, _fitted, _checked(_checks.dict_vectorizer)),
         _of_estimator(TemplateVectorizer, _fitted, _checked(_checks.template_vectorizer)),
         Adapter(SequenceFeatureHasher, _hasher_state, _build_hasher, estimator=True),
@@ -70,6 +70,7 @@ def adapters() -> dict[str, Adapter]:
         _of_fields(LinearChainModel, _checks.model),
         _of_fields(NetworkShape, _checks.network_shape),
         _of_fields(SPNModel, _checks.spn_model),
+        _of_fields(LocalModel, _checks.local_model),
         _of_fields(Item, _checks.item),
         _of_fields(Template, _checks.template),
         _of_fields(FeatureTable, _checks.feature_table),

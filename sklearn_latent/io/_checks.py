@@ -29,9 +29,9 @@ from ..feature_extraction._window import _WindowNames
 
 __all__ = [
     "WRAPPERS", "coder", "concatenated_names", "dict_names", "dict_vectorizer", "feature_table", "hash_names",
-    "is_array", "item", "model", "n_names", "network_shape", "numeric", "pattern", "per_token", "prefixed_names",
-    "spn_model", "support", "tagger", "template", "template_names", "template_vectorizer", "texts", "topology",
-    "union", "window", "window_names",
+    "is_array", "item", "local_model", "model", "n_names", "network_shape", "numeric", "pattern", "per_token",
+    "prefixed_names", "spn_model", "support", "tagger", "template", "template_names", "template_vectorizer",
+    "texts", "topology", "union", "window", "window_names",
 ]  # fmt: skip
 
 
@@ -203,6 +203,21 @@ def spn_model(m) -> None:
     # Before states are made: as many as these numbers say.
     is_array(m.params["start"], "start", np.float64, (int(m.n_latent.sum()),))
     named_weights(m, m.scorer(False).shapes())
+
+
+def local_model(m) -> None:
+    """Weights are those of the networks."""
+    is_kind(m.shape, "shape", NetworkShape)
+    pairs_of_counts(m.factors)
+    for name in ("order", "n_features", "n_labels"):
+        is_count(getattr(m, name), name)
+    if m.n_labels == 0 or any(n > 1 for _, n in m.factors):
+        raise ValueError("there is no label, or a factor over several")
+    _label_rules(m, m.n_labels)
+    named_weights(
+        m,
+        {f"{name}_{k}": shape for k, circuit in enumerate(m.circuits()) for name, shape in circuit.shapes.items()},
+    )
 
 
 def pairs_of_counts(factors: Any) -> None:
