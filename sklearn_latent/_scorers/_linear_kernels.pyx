@@ -33,9 +33,10 @@ cdef extern from "_sparse.h" nogil:
     void add_pattern_rows_64 "sl_add_pattern_rows_64" (
         const int64_t *index, const double *values, Py_ssize_t first, Py_ssize_t last, Py_ssize_t end,
         const int64_t *ptr, const int32_t *column, const double *weight, double *out) noexcept
-    void add_pattern_columns "sl_add_pattern_columns" (
-        const int32_t *index, const double *values, Py_ssize_t first, Py_ssize_t last, Py_ssize_t end,
-        const double *rows, Py_ssize_t n_columns, const int32_t *column, Py_ssize_t n_weights, double *out) noexcept
+    void pattern_gradient "sl_add_pattern_gradient" (
+        const int64_t *feature, const int64_t *ptr, Py_ssize_t n_features, const int32_t *index, const double *values,
+        Py_ssize_t end, const double *rows, Py_ssize_t n_columns, const int64_t *pattern_ptr,
+        const int32_t *pattern_column, double *gradient) noexcept
 
 ctypedef fused index_t:
     int32_t
@@ -116,17 +117,13 @@ def add_pattern_gradient(
     Py_ssize_t first, Py_ssize_t last,   # of the features present [first, last)
 ):
     """Add the gradient of the weights of a pattern, for a range of features."""
-    cdef Py_ssize_t i, low, high, n_stored = token.shape[0]
+    cdef Py_ssize_t n_stored = token.shape[0]
     cdef const double *x = &values[0] if values.shape[0] else NULL
-    if delta.shape[1] == 0 or n_stored == 0:
+    if delta.shape[1] == 0 or n_stored == 0 or first >= last or gradient.shape[0] == 0:
         return
     with nogil:
-        for i in range(first, last):
-            low = pattern_ptr[feature[i]]
-            high = pattern_ptr[feature[i] + 1]
-            if low < high:
-                add_pattern_columns(&token[0], x, feature_ptr[i], feature_ptr[i + 1], n_stored, &delta[0, 0],
-                                    delta.shape[1], &pattern_column[low], high - low, &gradient[low])
+        pattern_gradient(&feature[first], &feature_ptr[first], last - first, &token[0], x, n_stored, &delta[0, 0],
+                         delta.shape[1], &pattern_ptr[0], &pattern_column[0], &gradient[0])
 
 
 def mark_seen(

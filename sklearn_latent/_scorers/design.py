@@ -120,7 +120,7 @@ class Design:
             step = max(1, 1 << 16 >> max(0, int(self.shape[0]).bit_length() - 12))
             return [(f, min(f + step, n_features)) for f in range(0, n_features, step)]
         present, ptr, _, _ = self.by_feature
-        n_ranges = max(1, min(64, int(ptr[-1]) // 16384))
+        n_ranges = max(1, min(16, int(ptr[-1]) // 16384))
         cuts = np.searchsorted(ptr, np.linspace(0, ptr[-1], n_ranges + 1)[1:-1])
         cuts = np.unique(np.concatenate([[0], np.append(present, n_features)[cuts], [n_features]]))
         return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
