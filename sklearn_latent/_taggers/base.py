@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._decoding import Decoded, DecodeResult, label_nbest
+from .._decoding.path_mass import path_mass
 from .._decoding.spans import SpanReader
 from .._lattice import Lattice
 from .._scorers import Design
@@ -336,6 +337,17 @@ class SequenceTaggerMixin:
             self._warn_inexact(unfinished, len(offsets) - 1, known["max_search"], depth=4)
         labels = self._codec().decode(joined.pop("codes"), offsets)
         return DecodeResult(labels=labels, **joined, seconds=time.perf_counter() - began)
+
+    def _latent_path_mass(self, X, n: int) -> np.ndarray:
+        """Share of the probability that the best 1, 2, ... n latent paths of each sequence with tokens hold."""
+        max_search = min(int(self.max_search), MOST_SEARCH)
+
+        def masses(lattice: Lattice) -> list[np.ndarray]:
+            full = np.flatnonzero(np.diff(lattice.offsets))
+            return [path_mass(lattice, i, n, max_search) for i in full.tolist()]
+
+        found = [row for part in self._map_lattices(self._check_X(X), masses) for row in part]
+        return np.array(found).reshape(len(found), n)
 
     def _check_X(self, X) -> SequenceMatrix:
         """Whatever the user passes, as checked features of the width known from `fit`."""
