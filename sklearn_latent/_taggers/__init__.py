@@ -2,5 +2,6 @@
 """The estimators."""
 
 from .latent_crf import LatentCRFTagger
+from .rows import RowClassifier
 
-__all__ = ["LatentCRFTagger"]
+__all__ = ["LatentCRFTagger", "RowClassifier"]
