@@ -164,7 +164,7 @@ class LinearScorer:
             return
         sparse = design.by_feature
         if pattern.full:
-            tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, out, *r), design.present_ranges)
+            tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, out, *r), design.ranges_of(pattern))
         else:
             head = (*sparse, pattern.ptr, pattern.column, delta, out)
-            tasks(lambda r: _linear_kernels.add_pattern_gradient(*head, *r), design.present_ranges)
+            tasks(lambda r: _linear_kernels.add_pattern_gradient(*head, *r), design.ranges_of(pattern))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compat import _check_sample_weight
@@ -62,6 +61,9 @@ class RowClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        # Imported where it is used: the package loads nothing that scikit-learn's base has not.
+        from sklearn.utils.multiclass import check_classification_targets
+
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
