@@ -176,3 +176,49 @@ def transpose(
             feature_ptr[f] = feature_ptr[f - 1]
         if n_features >= 0:
             feature_ptr[0] = 0
+
+
+def halve(
+    const index_t[::1] row_ptr,          # IN   (n_tokens + 1,) of a CSR matrix
+    const index_t[::1] feature,          # IN   (n_stored,)
+    const double[::1] values,            # IN   (n_stored,) or empty
+    const int32_t[::1] row,              # IN   (n_features,) number of each feature that goes to the first half, or -1
+    index_t[::1] first_ptr,              # OUT  (n_tokens + 1,)
+    index_t[::1] first_feature,          # OUT  (n_first,) numbers by `row`
+    double[::1] first_values,            # OUT  (n_first,) or empty
+    index_t[::1] second_ptr,             # OUT  (n_tokens + 1,)
+    index_t[::1] second_feature,         # OUT  (n_stored - n_first,)
+    double[::1] second_values,           # OUT  (n_stored - n_first,) or empty
+):
+    """Deal the values of a matrix into two, by feature, their order kept."""
+    cdef Py_ssize_t t, k, a = 0, b = 0
+    cdef bint ones = values.shape[0] == 0
+    with nogil:
+        first_ptr[0] = 0
+        second_ptr[0] = 0
+        for t in range(row_ptr.shape[0] - 1):
+            for k in range(row_ptr[t], row_ptr[t + 1]):
+                if row[feature[k]] >= 0:
+                    first_feature[a] = row[feature[k]]
+                    if not ones:
+                        first_values[a] = values[k]
+                    a += 1
+                else:
+                    second_feature[b] = feature[k]
+                    if not ones:
+                        second_values[b] = values[k]
+                    b += 1
+            first_ptr[t + 1] = <index_t> a
+            second_ptr[t + 1] = <index_t> b
+
+
+def count_chosen(
+    const index_t[::1] feature,          # IN  (n_stored,)
+    const int32_t[::1] row,              # IN  (n_features,) -1: not chosen
+):
+    """How many values belong to features that are chosen."""
+    cdef Py_ssize_t k, n = 0
+    with nogil:
+        for k in range(feature.shape[0]):
+            n += row[feature[k]] >= 0
+    return n

@@ -86,17 +86,14 @@ class Design:
         return self._halves[1:]
 
     def _halved(self, split: Split) -> list[Design]:
-        row = split.row[self.feature]
-        chosen = row >= 0
-        token = np.repeat(np.arange(self.shape[0]), np.diff(self.row_ptr))
+        n_stored, n_tokens = len(self.feature), self.shape[0]
+        n_first = _linear_kernels.count_chosen(self.feature, split.row)
         halves = []
-        for kept, columns, width in ((chosen, row, split.rows.n_features), (~chosen, self.feature, self.shape[1])):
-            counts = np.bincount(token[kept], minlength=self.shape[0])
-            row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(self.row_ptr.dtype)
-            values = self.values[kept] if len(self.values) else _ONES
-            halves.append(
-                Design.of_arrays(row_ptr, columns[kept].astype(self.feature.dtype, copy=False), values, width)
-            )
+        for size, width in ((n_first, split.rows.n_features), (n_stored - n_first, self.shape[1])):
+            row_ptr, feature = (np.empty(n, dtype=self.feature.dtype) for n in (n_tokens + 1, size))
+            halves.append(Design.of_arrays(row_ptr, feature, np.empty(size) if len(self.values) else _ONES, width))
+        own = (self.row_ptr, self.feature, self.values, split.row)
+        _linear_kernels.halve(*own, *(a for half in halves for a in (half.row_ptr, half.feature, half.values)))
         return halves
 
     @property
