@@ -30,7 +30,7 @@ DIRECTIVES = {
 macros = [("Py_LIMITED_API", "0x030B0000")] if ABI3 else []
 # -fopenmp-simd reads the `omp simd` hints and links nothing. Never -ffast-math: infinities and rounding mean
 # something here.
-flags = [] if sys.platform == "win32" else ["-O3", "-fopenmp-simd"]
+flags = [] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-Wno-psabi"]
 if flags and not DEBUG:
     flags.append("-g0")  # symbols for a debugger would be most of the wheel
 

@@ -108,6 +108,8 @@ class Bench:
             str(job.path), *(f"{key}={value}" for key, value in options.items()),
         ]  # fmt: skip
         env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        # As in an installed package, modules are compiled once and not at every import.
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
         env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [env.get("PYTHONPATH")])])
         load = os.getloadavg()[0]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import _check_sample_weight
 
 __all__ = [
     "HasMethods",
@@ -19,6 +20,7 @@ __all__ = [
     "Options",
     "StrOptions",
     "_BaseComposition",
+    "_check_sample_weight",
     "_fit_context",
     "validate_parameter_constraints",
 ]

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_taggers": {
         "_sequences", "_lattice", "_scorers", "_objective", "_optim", "_decoding", "feature_extraction", "metrics",
     },
-    "inspection": {"_taggers", "_sequences"},
+    "inspection": {"_taggers", "_sequences", "metrics"},
     "__main__": {"cli"},
     "cli": {"", "_taggers", "_sequences", "feature_extraction", "io", "metrics", "datasets", "inspection"},
     "dask": {"_taggers", "_sequences", "feature_extraction"},

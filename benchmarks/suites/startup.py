@@ -7,7 +7,7 @@ from .. import corpus
 from ..harness import Bench, Job, median
 from ..rst import paragraph, seconds, table, title
 
-_OURS, _BASE = "sklearn_latent", "numpy, scipy.sparse, sklearn.base"
+_BASE, _OURS = "numpy, scipy.sparse, sklearn.base", "sklearn_latent, where these are imported"
 _MODEL = 'all chunk types, "chunking" templates'
 
 
@@ -16,7 +16,8 @@ def run(bench: Bench) -> dict:
     repeats = bench.repeats if bench.quick else max(5, bench.repeats)
     jobs = [
         Job(_BASE, "startup", "imports", _BASE.replace(" ", "")),
-        Job(_OURS, "startup", "imports", _OURS),
+        # In one process: what a package adds is small beside how much the time of its base varies.
+        Job(_OURS, "startup", "imports", "sklearn_latent", {"after": _BASE.replace(" ", "")}),
     ]
     imports = bench.interleave(jobs, repeats)
     train, model = bench.folder / "train.txt", bench.folder / "startup.model"
@@ -32,7 +33,7 @@ def section(results: dict) -> str:
         [name, seconds(runs, "seconds"), str(runs[0]["n_modules"]), ", ".join(runs[0]["heavy"]) or "none"]
         for name, runs in imports.items()
     ]
-    extra = 1e3 * (median(imports[_OURS], "seconds") - median(imports[_BASE], "seconds"))
+    extra = 1e3 * median(imports[_OURS], "seconds")
     models = [
         [
             name,
@@ -49,7 +50,7 @@ def section(results: dict) -> str:
                 (pandas, matplotlib, torch, scipy.stats and the like) that came along. (``startup``)"""
             ),
             table(["import of", "seconds", "modules", "heavy ones"], rows),
-            f"Ours takes {extra:.0f} ms longer.\n",
+            f"Ours takes {extra:.0f} ms on top of scikit-learn's own base.\n",
             "A saved model, the package imported: seconds to load it, and to label a first sentence.\n",
             table(["", "file, MB", "load, mapped", "load, not mapped", "first sentence"], models),
         ]

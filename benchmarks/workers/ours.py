@@ -180,12 +180,13 @@ def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
         setattr(owner, name, wrapper)
 
     from sklearn_latent._lattice import Lattice
-    from sklearn_latent._lattice.lattice import Factors
+    from sklearn_latent._lattice.lattice import Factors, Lanes
 
     X, y = matrix(corpus, "train"), labels(corpus, "train")
     timed(Chunk, "cut", "cut into chunks")
     timed(training, "observed_support", "find the support")
     timed(Factors, "of", "factors (exp)")
+    timed(Lanes, "of", "factors (exp)")
     timed(Lattice, "_walk", "forward-backward")
     timed(LinearScorer, "forward", "scores X W")
     timed(LinearScorer, "add_gradient", "gradient X' D")

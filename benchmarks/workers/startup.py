@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Start-up: ``python -m benchmarks.workers.startup imports MODULE,...`` or ``... model FILE``."""
+"""Start-up: ``python -m benchmarks.workers.startup imports MODULE,... [after=MODULE,...]`` or ``... model FILE``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ HEAVY = (
 )  # fmt: skip
 
 
-def imports(modules: str) -> None:
-    """Seconds to import some modules, and which heavy ones came with them."""
+def imports(modules: str, after: str = "") -> None:
+    """Seconds to import some modules where others are there already, and which heavy ones came with them."""
+    for name in filter(None, after.split(",")):
+        importlib.import_module(name)
     before = set(sys.modules)
     with Clock() as clock:
         for name in modules.split(","):

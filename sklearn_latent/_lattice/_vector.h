@@ -86,14 +86,17 @@ SL_WIDE static void sl_row_factors(const double *SL_RESTRICT score, double *SL_R
         const double *row = score + t * n_columns;
         double *out = factor + t * n_columns;
         double top = -INFINITY, bottom = INFINITY;
-#pragma omp simd reduction(max : top) reduction(min : bottom)
+        int any = 0;
+        /* Some compilers begin a reduction with the largest finite number in place of infinity: `any` tells. */
+#pragma omp simd reduction(max : top) reduction(min : bottom) reduction(| : any)
         for (ptrdiff_t s = 0; s < n_columns; s++) {
             double value = row[s];
             double finite = value == -INFINITY ? INFINITY : value;
+            any |= value > -INFINITY;
             top = value > top ? value : top;
             bottom = finite < bottom ? finite : bottom;
         }
-        if (top == -INFINITY) {
+        if (!any) {
             for (ptrdiff_t s = 0; s < n_columns; s++)
                 out[s] = row[s] == row[s] ? 0.0 : row[s];
             shift[t] = 0.0;

@@ -113,8 +113,10 @@ class Chunk:
         """
         chunks, whole = [], Design(values)
         if block_tokens is None:
-            # Narrow rows make larger blocks: what a call costs has to be little beside its work.
+            # Narrow rows make larger blocks: what a call costs has to be little beside its work. Wide ones, of arcs
+            # with scores of their own at each token, make smaller blocks, so that a chunk has some for every thread.
             block_tokens = BLOCK_TOKENS * min(4, max(1, NARROW // max(1, row_bytes)))
+            block_tokens = min(block_tokens, max(1, CHUNK_BYTES // BLOCKS // max(1, row_bytes)))
         for a, b in cut_evenly(np.diff(offsets), max(1, CHUNK_BYTES // max(1, row_bytes))):
             rows = slice(int(offsets[a]), int(offsets[b]))
             design = whole if rows == slice(0, len(codes)) else whole.rows(rows.start, rows.stop)

@@ -56,3 +56,16 @@ def transpose(
     token: NDArray[np.int32],
     values_out: NDArray[np.float64],
 ) -> None: ...
+def halve(
+    row_ptr: NDArray[np.int32] | NDArray[np.int64],
+    feature: NDArray[np.int32] | NDArray[np.int64],
+    values: NDArray[np.float64],
+    row: NDArray[np.int32],
+    first_ptr: NDArray[np.int32] | NDArray[np.int64],
+    first_feature: NDArray[np.int32] | NDArray[np.int64],
+    first_values: NDArray[np.float64],
+    second_ptr: NDArray[np.int32] | NDArray[np.int64],
+    second_feature: NDArray[np.int32] | NDArray[np.int64],
+    second_values: NDArray[np.float64],
+) -> None: ...
+def count_chosen(feature: NDArray[np.int32] | NDArray[np.int64], row: NDArray[np.int32]) -> int: ...

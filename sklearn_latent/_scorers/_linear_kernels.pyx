@@ -33,9 +33,10 @@ cdef extern from "_sparse.h" nogil:
     void add_pattern_rows_64 "sl_add_pattern_rows_64" (
         const int64_t *index, const double *values, Py_ssize_t first, Py_ssize_t last, Py_ssize_t end,
         const int64_t *ptr, const int32_t *column, const double *weight, double *out) noexcept
-    void add_pattern_columns "sl_add_pattern_columns" (
-        const int32_t *index, const double *values, Py_ssize_t first, Py_ssize_t last, Py_ssize_t end,
-        const double *rows, Py_ssize_t n_columns, const int32_t *column, Py_ssize_t n_weights, double *out) noexcept
+    void pattern_gradient "sl_add_pattern_gradient" (
+        const int64_t *feature, const int64_t *ptr, Py_ssize_t n_features, const int32_t *index, const double *values,
+        Py_ssize_t end, const double *rows, Py_ssize_t n_columns, const int64_t *pattern_ptr,
+        const int32_t *pattern_column, double *gradient) noexcept
 
 ctypedef fused index_t:
     int32_t
@@ -116,17 +117,13 @@ def add_pattern_gradient(
     Py_ssize_t first, Py_ssize_t last,   # of the features present [first, last)
 ):
     """Add the gradient of the weights of a pattern, for a range of features."""
-    cdef Py_ssize_t i, low, high, n_stored = token.shape[0]
+    cdef Py_ssize_t n_stored = token.shape[0]
     cdef const double *x = &values[0] if values.shape[0] else NULL
-    if delta.shape[1] == 0 or n_stored == 0:
+    if delta.shape[1] == 0 or n_stored == 0 or first >= last or gradient.shape[0] == 0:
         return
     with nogil:
-        for i in range(first, last):
-            low = pattern_ptr[feature[i]]
-            high = pattern_ptr[feature[i] + 1]
-            if low < high:
-                add_pattern_columns(&token[0], x, feature_ptr[i], feature_ptr[i + 1], n_stored, &delta[0, 0],
-                                    delta.shape[1], &pattern_column[low], high - low, &gradient[low])
+        pattern_gradient(&feature[first], &feature_ptr[first], last - first, &token[0], x, n_stored, &delta[0, 0],
+                         delta.shape[1], &pattern_ptr[0], &pattern_column[0], &gradient[0])
 
 
 def mark_seen(
@@ -179,3 +176,49 @@ def transpose(
             feature_ptr[f] = feature_ptr[f - 1]
         if n_features >= 0:
             feature_ptr[0] = 0
+
+
+def halve(
+    const index_t[::1] row_ptr,          # IN   (n_tokens + 1,) of a CSR matrix
+    const index_t[::1] feature,          # IN   (n_stored,)
+    const double[::1] values,            # IN   (n_stored,) or empty
+    const int32_t[::1] row,              # IN   (n_features,) number of each feature that goes to the first half, or -1
+    index_t[::1] first_ptr,              # OUT  (n_tokens + 1,)
+    index_t[::1] first_feature,          # OUT  (n_first,) numbers by `row`
+    double[::1] first_values,            # OUT  (n_first,) or empty
+    index_t[::1] second_ptr,             # OUT  (n_tokens + 1,)
+    index_t[::1] second_feature,         # OUT  (n_stored - n_first,)
+    double[::1] second_values,           # OUT  (n_stored - n_first,) or empty
+):
+    """Deal the values of a matrix into two, by feature, their order kept."""
+    cdef Py_ssize_t t, k, a = 0, b = 0
+    cdef bint ones = values.shape[0] == 0
+    with nogil:
+        first_ptr[0] = 0
+        second_ptr[0] = 0
+        for t in range(row_ptr.shape[0] - 1):
+            for k in range(row_ptr[t], row_ptr[t + 1]):
+                if row[feature[k]] >= 0:
+                    first_feature[a] = row[feature[k]]
+                    if not ones:
+                        first_values[a] = values[k]
+                    a += 1
+                else:
+                    second_feature[b] = feature[k]
+                    if not ones:
+                        second_values[b] = values[k]
+                    b += 1
+            first_ptr[t + 1] = <index_t> a
+            second_ptr[t + 1] = <index_t> b
+
+
+def count_chosen(
+    const index_t[::1] feature,          # IN  (n_stored,)
+    const int32_t[::1] row,              # IN  (n_features,) -1: not chosen
+):
+    """How many values belong to features that are chosen."""
+    cdef Py_ssize_t k, n = 0
+    with nogil:
+        for k in range(feature.shape[0]):
+            n += row[feature[k]] >= 0
+    return n

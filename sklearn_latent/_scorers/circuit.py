@@ -22,6 +22,7 @@ import numpy as np
 
 from . import _linear_kernels, _spn_kernels
 from .design import Design
+from .support import Pattern
 
 __all__ = ["Circuit", "Inputs", "Kept", "Prepared", "narrowed_circuits"]
 
@@ -170,6 +171,11 @@ class Circuit:
     def kept_bytes(self) -> int:
         """Bytes of what is kept of a token between the passes."""
         return self.dtype.itemsize * sum(self.widths[1:])
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Weights of the features of one token."""
+        return Pattern(self.n_features, self.n_columns)
 
     @cached_property
     def step(self) -> int:
@@ -349,9 +355,12 @@ class Circuit:
             if outside.any():
                 part = part.copy()
                 part[outside] = 0
-            _add_product(inputs.design, low - back, last - back, part, grad[back * D : (back + 1) * D], tasks)
+            _add_product(
+                inputs.design, low - back, last - back, part, grad[back * D : (back + 1) * D], tasks, self.pattern
+            )
         if inputs.extra is not None:
-            _add_product(inputs.extra, first, last, delta, grad[self.n_observations * D :], tasks)
+            pattern = Pattern(self.n_extra, self.n_columns)
+            _add_product(inputs.extra, first, last, delta, grad[self.n_observations * D :], tasks, pattern)
 
 
 def _product(design: Design, first: int, last: int, coef: np.ndarray, out: np.ndarray) -> None:
@@ -364,7 +373,9 @@ def _product(design: Design, first: int, last: int, coef: np.ndarray, out: np.nd
     _linear_kernels.add_scores(part.row_ptr, part.feature, part.values, coef, out)
 
 
-def _add_product(design: Design, first: int, last: int, delta: np.ndarray, grad: np.ndarray, tasks: Callable) -> None:
+def _add_product(
+    design: Design, first: int, last: int, delta: np.ndarray, grad: np.ndarray, tasks: Callable, pattern: Pattern
+) -> None:
     """``grad += rows.T @ delta``."""
     if not design.sparse:
         turned = design.dense_part(first, last, delta.dtype).T
@@ -379,7 +390,7 @@ def _add_product(design: Design, first: int, last: int, delta: np.ndarray, grad:
         return
     part = design if (first, last) == (0, design.shape[0]) else design.rows(first, last)
     sparse, delta = part.by_feature, np.ascontiguousarray(delta)
-    tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, grad, *r), part.present_ranges)
+    tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, grad, *r), part.ranges_of(pattern))
 
 
 def narrowed_circuits(circuits: list[Circuit], features: np.ndarray) -> tuple[list[Circuit], np.ndarray]:

@@ -13,6 +13,7 @@ from . import _linear_kernels
 
 if TYPE_CHECKING:
     from .split import Split
+    from .support import Pattern
 
 __all__ = ["Design"]
 
@@ -33,6 +34,7 @@ class Design:
         self._matrix = matrix
         self._halves: tuple[Split, Design, Design] | None = None
         self._whole: tuple[Design, int, int] | None = None
+        self._ranges: dict[int, tuple] = {}
         if self.sparse:
             index = np.result_type(matrix.indptr.dtype, matrix.indices.dtype)
             index = np.int32 if index == np.int32 else np.int64
@@ -47,6 +49,7 @@ class Design:
         out = cls.__new__(cls)
         out.sparse, out.shape, out._matrix = True, (len(row_ptr) - 1, n_features), None
         out._halves = out._whole = None
+        out._ranges = {}
         out.row_ptr, out.feature, out.values = row_ptr, feature, values
         return out
 
@@ -87,17 +90,14 @@ class Design:
         return self._halves[1:]
 
     def _halved(self, split: Split) -> list[Design]:
-        row = split.row[self.feature]
-        chosen = row >= 0
-        token = np.repeat(np.arange(self.shape[0]), np.diff(self.row_ptr))
+        n_stored, n_tokens = len(self.feature), self.shape[0]
+        n_first = _linear_kernels.count_chosen(self.feature, split.row)
         halves = []
-        for kept, columns, width in ((chosen, row, split.rows.n_features), (~chosen, self.feature, self.shape[1])):
-            counts = np.bincount(token[kept], minlength=self.shape[0])
-            row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(self.row_ptr.dtype)
-            values = self.values[kept] if len(self.values) else _ONES
-            halves.append(
-                Design.of_arrays(row_ptr, columns[kept].astype(self.feature.dtype, copy=False), values, width)
-            )
+        for size, width in ((n_first, split.rows.n_features), (n_stored - n_first, self.shape[1])):
+            row_ptr, feature = (np.empty(n, dtype=self.feature.dtype) for n in (n_tokens + 1, size))
+            halves.append(Design.of_arrays(row_ptr, feature, np.empty(size) if len(self.values) else _ONES, width))
+        own = (self.row_ptr, self.feature, self.values, split.row)
+        _linear_kernels.halve(*own, *(a for half in halves for a in (half.row_ptr, half.feature, half.values)))
         return halves
 
     @property
@@ -118,19 +118,32 @@ class Design:
 
     @cached_property
     def feature_ranges(self) -> list[tuple[int, int]]:
-        """Ranges of features with about equal work, for the gradient; they depend on the data only."""
+        """Ranges of features with about equal numbers of values, for the gradient; they depend on the data only."""
         n_features = self.shape[1]
         if not self.sparse:
             step = max(1, 1 << 16 >> max(0, int(self.shape[0]).bit_length() - 12))
             return [(f, min(f + step, n_features)) for f in range(0, n_features, step)]
         present, ptr, _, _ = self.by_feature
-        n_ranges = max(1, min(64, int(ptr[-1]) // 16384))
-        cuts = np.searchsorted(ptr, np.linspace(0, ptr[-1], n_ranges + 1)[1:-1])
-        cuts = np.unique(np.concatenate([[0], np.append(present, n_features)[cuts], [n_features]]))
+        cuts = np.array([0, *(last for _, last in _even(ptr))])
+        cuts = np.unique(np.append(present, n_features)[cuts]) if len(present) else np.array([0, n_features])
+        cuts[0], cuts[-1] = 0, n_features
         return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
-    @cached_property
-    def present_ranges(self) -> list[tuple[int, int]]:
-        """The same ranges, counted in the features that occur."""
-        present = self.by_feature[0]
-        return [tuple(np.searchsorted(present, bounds).tolist()) for bounds in self.feature_ranges]
+    def ranges_of(self, pattern: Pattern) -> list[tuple[int, int]]:
+        """Ranges of the features that occur with about equal work over a pattern of weights."""
+        if id(pattern) not in self._ranges:
+            present, ptr, _, _ = self.by_feature
+            n_weights = pattern.n_columns if pattern.full else pattern.ptr[present + 1] - pattern.ptr[present]
+            work = np.concatenate([[0], np.cumsum(np.diff(ptr) * n_weights)])
+            # The pattern is kept so that no other can have its id.
+            self._ranges[id(pattern)] = (pattern, _even(work))
+        return self._ranges[id(pattern)][1]
+
+
+def _even(work: np.ndarray) -> list[tuple[int, int]]:
+    """Ranges with about equal work, given what the items before each one take together; at most 16."""
+    n, total = len(work) - 1, int(work[-1])
+    n_ranges = max(1, min(16, total // 16384))
+    cuts = np.searchsorted(work, np.linspace(0, total, n_ranges + 1)[1:-1])
+    cuts = np.unique(np.concatenate([[0], cuts, [n]]))
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))

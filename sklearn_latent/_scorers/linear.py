@@ -115,8 +115,6 @@ class LinearScorer:
                 buffers[name] = grad[name].reshape(pattern.n_features, pattern.n_columns)
             elif not self.sparse:
                 buffers[name] = np.zeros((pattern.n_features, pattern.n_columns))
-        if self.split is not None:
-            buffers["rows"] = np.zeros((self.split.rows.n_features, self.split.rows.n_columns))
         return buffers
 
     def add_gradient(
@@ -131,12 +129,7 @@ class LinearScorer:
     ) -> None:
         """Add the derivatives of a chunk; `arc_delta` is (1, n_arcs), or (n_tokens, n_arcs) with edge features."""
         s = self.support
-        if self.split is None:
-            self._add_products(s.state, buffers["coef"], design, node_delta, tasks)
-        else:
-            rows, others = design.split(self.split)
-            self._add_products(self.split.rows, buffers["rows"], rows, node_delta, tasks)
-            self._add_products(s.state, buffers["coef"], others, node_delta, tasks)
+        self._add_products(s.state, buffers["coef"], design, node_delta, tasks)
         if s.edge is not None:
             self._add_products(s.edge, buffers["edge"], design, arc_delta, tasks)
         buffers["transition"] += arc_delta.sum(axis=0)[s.transition]
@@ -145,9 +138,7 @@ class LinearScorer:
         buffers["end"] += node_delta[offsets[1:][full] - 1].sum(axis=0)[s.end]
 
     def finish_gradient(self, buffers: dict[str, np.ndarray], grad: dict[str, np.ndarray]) -> None:
-        """Read the support's entries out of the matrices of a dense design, or out of the rows of a split."""
-        if self.split is not None:
-            self.split.add_to(grad["coef"], buffers["rows"])
+        """Read the support's entries out of the matrices of a dense design."""
         for name, pattern in self._patterns():
             if not pattern.full and not self.sparse:
                 grad[name] += pattern.from_matrix(buffers[name])
@@ -194,7 +185,7 @@ class LinearScorer:
             return
         sparse = design.by_feature
         if pattern.full:
-            tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, out, *r), design.present_ranges)
+            tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, out, *r), design.ranges_of(pattern))
         else:
             head = (*sparse, pattern.ptr, pattern.column, delta, out)
-            tasks(lambda r: _linear_kernels.add_pattern_gradient(*head, *r), design.present_ranges)
+            tasks(lambda r: _linear_kernels.add_pattern_gradient(*head, *r), design.ranges_of(pattern))

@@ -3,8 +3,9 @@
 
 In text most occurrences belong to some thousand features seen with many labels: their rows fit in the cache, and
 adding a row is a few wide instructions, where a pattern takes one step a weight. Most features are rare ones seen with
-one label or two: rows of theirs would be mostly zeros and fill the memory. Training splits its designs once and
-multiplies both halves; one number a weight stays one parameter.
+one label or two: rows of theirs would be mostly zeros and fill the memory. Training splits its designs once, and the
+scores are the sum of both halves'; one number a weight stays one parameter. The gradient takes features one by one and
+needs no halves.
 """
 
 from __future__ import annotations
@@ -51,10 +52,6 @@ class Split:
         out = np.zeros(self.rows.n_weights)
         out[self.cell] = coef[self.weight]
         return out.reshape(self.rows.n_features, self.rows.n_columns)
-
-    def add_to(self, coef: np.ndarray, matrix: np.ndarray) -> None:
-        """Add the entries of a matrix of rows to the weights they belong to."""
-        coef[self.weight] += np.take(matrix.reshape(-1), self.cell)
 
 
 def split_of(pattern: Pattern) -> Split | None:

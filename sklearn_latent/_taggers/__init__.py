@@ -2,6 +2,7 @@
 """The estimators."""
 
 from .latent_crf import LatentCRFTagger
+from .rows import RowClassifier
 from .spn_crf import SPNCRFTagger
 
-__all__ = ["LatentCRFTagger", "SPNCRFTagger"]
+__all__ = ["LatentCRFTagger", "RowClassifier", "SPNCRFTagger"]

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._decoding import Decoded, Decoder, DecodeResult, label_nbest
+from .._decoding.path_mass import path_mass
 from .._decoding.spans import SpanReader
 from .._lattice import Lattice
 from .._scorers import Design
@@ -339,6 +340,17 @@ class SequenceTaggerMixin:
         known |= options
         scheme = self.constraints if isinstance(self.constraints, str) else None
         return make_decoder(known, self.classes_.tolist(), scheme), known, fixed
+
+    def _latent_path_mass(self, X, n: int) -> np.ndarray:
+        """Share of the probability that the best 1, 2, ... n latent paths of each sequence with tokens hold."""
+        max_search = min(int(self.max_search), MOST_SEARCH)
+
+        def masses(lattice: Lattice) -> list[np.ndarray]:
+            full = np.flatnonzero(np.diff(lattice.offsets))
+            return [path_mass(lattice, i, n, max_search) for i in full.tolist()]
+
+        found = [row for part in self._map_lattices(self._check_X(X), masses) for row in part]
+        return np.array(found).reshape(len(found), n)
 
     def _check_X(self, X) -> SequenceMatrix:
         """Whatever the user passes, as checked features of the width known from `fit`."""

@@ -16,8 +16,9 @@ from ..exceptions import ModelTooLargeError
 
 __all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "machine_memory", "transfer"]
 
-#: Weight-length vectors alive while L-BFGS runs: twice the history, and the current points and gradients.
-_TRAINING_VECTORS = 20
+#: Weight-length vectors of double precision alive while L-BFGS runs on a large model: the history, which is in single
+#: precision, is worth six, and there are three points and directions, three gradients and the start.
+_TRAINING_VECTORS = 13
 
 
 @dataclass

@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_latent._scorers import Design, _linear_kernels
+from sklearn_latent._scorers.split import split_of
+from sklearn_latent._scorers.support import Pattern
 
 COLUMNS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 22, 24, 25, 31, 32, 33, 40, 65]
 
@@ -49,17 +51,28 @@ def test_features_that_occur():
         own = slice(ptr[k], ptr[k + 1])
         np.testing.assert_array_equal(token[own], np.flatnonzero(matrix[:, f]))
         np.testing.assert_array_equal(values[own], matrix[token[own], f])
-    ranges = [f for bounds in design.present_ranges for f in range(*bounds)]
+    ranges = [f for bounds in design.ranges_of(Pattern(13, 5)) for f in range(*bounds)]
     assert ranges == list(range(len(feature)))
     empty = Design(sp.csr_array((4, 3)))
     assert [len(part) for part in empty.by_feature] == [0, 1, 0, 0]
-    assert [f for bounds in empty.present_ranges for f in range(*bounds)] == []
+    assert [f for bounds in empty.ranges_of(Pattern(3, 5)) for f in range(*bounds)] == []
+    assert [f for bounds in empty.feature_ranges for f in range(*bounds)] == [0, 1, 2]
+
+
+def test_ranges_share_the_work_of_a_pattern():
+    # The last ten of a hundred features have all weights; ranges by values alone would give them to one thread.
+    rng = np.random.default_rng(0)
+    design = Design(sp.csr_array((rng.random((4000, 100)) < 0.5).astype(float)))
+    ptr = np.concatenate([np.zeros(91, dtype=np.int64), 300 * np.arange(1, 11)])
+    pattern = Pattern(100, 300, ptr, np.tile(np.arange(300, dtype=np.int32), 10))
+    ranges = design.ranges_of(pattern)
+    assert design.ranges_of(pattern) is ranges
+    work = [int((np.diff(design.by_feature[1]) * np.diff(ptr))[a:b].sum()) for a, b in ranges]
+    assert len(ranges) >= 8 and max(work) < 0.2 * sum(work)
+    assert [f for bounds in ranges for f in range(*bounds)] == list(range(100))
 
 
 def test_rows_of_a_split_design_are_views_of_its_halves():
-    from sklearn_latent._scorers.split import split_of
-    from sklearn_latent._scorers.support import Pattern
-
     rng = np.random.default_rng(0)
     design, matrix = design_of(rng, ones=False, wide=False)
     pattern = Pattern(13, 6, np.arange(0, 79, 6), np.tile(np.arange(6, dtype=np.int32), 13))

@@ -42,7 +42,8 @@ def test_halves_add_up(seed):
     matrix = random_matrix(rng, n_tokens, n_features, ones=seed % 2 == 0, index=[np.int32, np.int64][seed % 3 == 0])
     offsets = np.array([0, 10, 10, n_tokens])
     whole, halves = (LinearScorer(topology, support, sparse=True, split=split) for split in (False, True))
-    assert (halves.split is None) == (S < 4 or not (np.diff(pattern.ptr) >= max(2, S / 6)).any())
+    least = 1 if S <= 4 else max(2, S / 6)
+    assert (halves.split is None) == (not (np.diff(pattern.ptr) >= least).any())
     params = {name: rng.normal(size=shape) for name, shape in whole.shapes().items()}
     found = [scorer.forward(scorer.prepare(params), Design(matrix), offsets) for scorer in (whole, halves)]
     np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-12, atol=1e-12)
