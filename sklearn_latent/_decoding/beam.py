@@ -61,7 +61,7 @@ def beam_search(
         before = np.concatenate(
             [label[:, :, None], np.take_along_axis(before, parent[:, :, None], axis=1)[:, :, :-1]], axis=2
         )
-        steps.append((parent, label))
+        steps.append((parent.astype(np.int32), label.astype(np.int32)))
     for i in range(len(score)):
         ends[i] = score[i]
     out: list = [None] * len(order)

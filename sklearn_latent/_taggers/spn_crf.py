@@ -429,7 +429,7 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
         SpanReader(classes, check_scheme(scheme))  # judges the labels
         corpus, found = self._found(X, fixed, "probabilities of spans")
         if spans is None:
-            labels = [[classes[c] for c in codes[0]] for codes, _ in found]
+            labels = self.decode(corpus, fixed=fixed).labels
             wanted = [get_chunks(own, scheme=scheme, invalid="discard") for own in labels]
         else:
             wanted = check_spans(spans, corpus.lengths)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Corpora: one shipped inside, some read from files the user has, and a simulator with known truth."""
+"""Corpora: two shipped inside, some read from files the user has, and a simulator with known truth."""
 
 from ._chunks import load_chunks
 from ._conll2000 import fetch_conll2000
+from ._digit_sequences import load_digit_sequences
 from ._jnlpba import fetch_jnlpba
 from ._ocr_letters import fetch_ocr_letters
 from ._simulated import make_latent_sequences
@@ -14,5 +15,6 @@ __all__ = [
     "fetch_ocr_letters",
     "fetch_timit_sample",
     "load_chunks",
+    "load_digit_sequences",
     "make_latent_sequences",
 ]

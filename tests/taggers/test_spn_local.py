@@ -276,6 +276,30 @@ def test_gradient_is_a_finite_difference(name, known, sparse, monkeypatch):
             np.testing.assert_allclose(grad[cell], (ends[0] - ends[1]) / 2e-5, rtol=1e-5, atol=1e-5)
 
 
+def test_gradient_where_constraints_leave_no_way_on():
+    """Unknown labels of which some lead to where nothing may follow."""
+    y = [["b", "a", "c"], ["c", None, None, "a"], ["b", None, None, "c"], [None, None], ["c", "a"]]
+    moves = [("b", "a"), ("a", "c"), ("c", "a"), ("c", "b"), ("b", "c")]
+    pairs = [*moves, (None, "b"), (None, "c"), ("a", None), ("c", None)]
+    X = [np.random.default_rng(len(own)).normal(size=(len(own), 3)) for own in y]
+    codec = LabelCodec.from_labels(y)
+    matrix = SequenceMatrix(np.concatenate(X), [len(x) for x in X])
+    data = TrainingSet(matrix, codec.encode(y), np.ones(5), codec.classes.tolist(), np.arange(5))
+    tagger = SPNCRFTagger(normalization="local", n_states=2, order=3, constraints=pairs)
+    _, objective, chunks = tagger._build(data)
+    theta = np.random.default_rng(2).normal(size=objective.packing.size)
+    with Workers(None) as workers:
+        value, grad = objective.value_and_grad(theta, chunks, workers)
+        assert np.isfinite(value)
+        for cell in np.random.default_rng(3).choice(len(theta), size=30, replace=False):
+            ends = []
+            for step in (1e-5, -1e-5):
+                moved = theta.copy()
+                moved[cell] += step
+                ends.append(objective.loss(moved, chunks, workers) + 0.5 * moved @ moved)
+            np.testing.assert_allclose(grad[cell], (ends[0] - ends[1]) / 2e-5, rtol=1e-5, atol=1e-5)
+
+
 def test_order_0_is_logistic_regression():
     X, y = corpus(n=20)
     rows = [[x_t] for x in X for x_t in x]

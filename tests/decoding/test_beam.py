@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Beam search against a list of all label sequences."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_latent._decoding.beam import beam_search
+
+
+def table_of(rng, n_tokens, n_labels, width, forbidden):
+    """Log-probabilities of what follows each history at each token, by a table."""
+    table = {}
+    for t in range(n_tokens):
+        for history in product(range(n_labels + 1), repeat=width):
+            row = rng.normal(size=n_labels)
+            row -= np.log(np.exp(row).sum())
+            row[rng.random(n_labels) < forbidden] = -np.inf
+            table[t, history] = row
+    return table
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(0, 4), max_size=4),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.sampled_from([1, 2, 5, 200]),
+    st.sampled_from([0.0, 0.3]),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_beam(lengths, n_labels, history, width, forbidden, held, seed):
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    table = table_of(rng, int(offsets[-1]), n_labels, history, forbidden)
+    clamp = np.where(rng.random(offsets[-1]) < 0.3, rng.integers(0, n_labels, offsets[-1]), -1) if held else None
+
+    def log_prob(token, rows):
+        return np.array([table[t, tuple(row)] for t, row in zip(token.tolist(), rows.tolist(), strict=True)]).reshape(
+            len(token), n_labels
+        )
+
+    def score(first, y):
+        total, before = 0.0, (n_labels,) * history
+        for t, label in enumerate(y):
+            total += table[first + t, before][label]
+            before = (label, *before[:-1])
+        return total
+
+    found = beam_search(log_prob, offsets, n_labels, history, width, clamp)
+    assert len(found) == len(lengths)
+    for (codes, scores), first, length in zip(found, offsets.tolist(), lengths, strict=False):
+        assert codes.shape == (len(scores), length)
+        assert (np.diff(scores) <= 0).all() and len(scores) <= width
+        np.testing.assert_allclose(scores, [score(first, y) for y in codes.tolist()], rtol=1e-12)
+        assert len({tuple(y) for y in codes.tolist()}) == len(codes)
+        possible = [
+            score(first, y)
+            for y in product(range(n_labels), repeat=length)
+            if clamp is None or all(c in (-1, label) for c, label in zip(clamp[first:], y, strict=False))
+        ]
+        possible = sorted((s for s in possible if s > -np.inf), reverse=True)
+        if width >= n_labels**4:
+            np.testing.assert_allclose(scores, possible, rtol=1e-12)
+        elif len(scores):
+            assert scores[0] <= possible[0] + 1e-12
