@@ -12,4 +12,7 @@ def label_search(
     epsilon: float,
     labels: NDArray[np.int32],
     log_weight: NDArray[np.float64],
+    max_order: int = 0,
+    patience: int = -1,
+    budget: int = 300_000,
 ) -> tuple[int, float, int, int]: ...

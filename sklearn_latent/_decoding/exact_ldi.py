@@ -14,6 +14,8 @@ __all__ = ["ExactLDIDecoder", "label_nbest"]
 
 #: Expansions a token that are always granted, above `max_search`.
 _FREE_EXPANSIONS = 20
+#: Labels that a node of the search's graph may know.
+_MAX_ORDER = 4
 
 
 class ExactLDIDecoder:
@@ -91,6 +93,6 @@ def _search(lattice: Lattice, i: int, n: int, max_search: int, epsilon: float):
     labels, weights = np.empty((n, n_tokens), dtype=np.int32), np.empty(n)
     budget = max_search + _FREE_EXPANSIONS * n_tokens
     found, bound, proven, n_expanded = label_search(
-        factors.node, factors.arc, top.label_ptr, top.label_state, n, budget, epsilon, labels, weights
+        factors.node, factors.arc, top.label_ptr, top.label_state, n, budget, epsilon, labels, weights, _MAX_ORDER
     )
     return labels[:found], weights[:found], factors.log_unit, bound, bool(proven), n_expanded
