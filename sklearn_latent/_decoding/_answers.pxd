@@ -5,11 +5,11 @@
 # own units cannot hold them. If within one vector what matters later falls below 1e-308 of the rest, that pass misses
 # it; bounds do not, and the difference is remembered in `dropped`.
 
-from libc.math cimport fmax, ldexp, log
+from libc.math cimport ldexp, log
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy, memmove
 
-from ._sequence cimport TINY, Sequence, sequence_weight
+from ._sequence cimport TINY, Sequence, larger, sequence_weight
 
 cdef struct Answers:
     Py_ssize_t n_best
@@ -34,7 +34,7 @@ cdef inline double record(Answers *s, const Sequence *q) noexcept nogil:
             return s.value[i]
     weight = sequence_weight(q, s.scratch, &exponent)
     if not weight > 0.0:
-        s.dropped = fmax(s.dropped, TINY)
+        s.dropped = larger(s.dropped, TINY)
         return 0.0
     log_weight = log(weight) + <double>exponent * log(2.0)
     i = s.n_found

@@ -4,13 +4,13 @@
 # It goes token by token; at each it keeps the BEAM_WIDTH prefixes of the largest bounds of which fewer than n_best
 # others in the beam are at least as large in every state. Only ratios matter within it.
 
-from libc.math cimport fmax, ldexp
+from libc.math cimport ldexp
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
 from ._answers cimport Answers, record
 from ._heap cimport Entry, Heap, pop, push
-from ._sequence cimport Sequence, child_bound, covers, exponent_of, extend, spread_out
+from ._sequence cimport Sequence, child_bound, covers, exponent_of, extend, larger, spread_out
 
 cdef enum:
     BEAM_WIDTH = 16
@@ -75,7 +75,7 @@ cdef inline void beam_select(Beam *b, const Sequence *q, Py_ssize_t n_best, cons
         if count >= n_best:
             continue
         for i in range(n):
-            top = fmax(top, new[size * width + i])
+            top = larger(top, new[size * width + i])
         for i in range(n, width):
             new[size * width + i] = 0.0
         label[size] = entry.choice

@@ -27,11 +27,10 @@ need one product of p with M and one row of M each.
 Rounding. p is lowered by SHRINK of itself, more than the rounding of prefixes, so that computed prefixes lie within.
 """
 
-from libc.math cimport fmax, fmin
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from ._sequence cimport FLOOR, Sequence
+from ._sequence cimport FLOOR, Sequence, larger, smaller
 
 cdef double SHRINK = 1e-13     # of the lower corner; at least 8 (K + 2) 2^-53
 cdef double NARROW = 1e-9      # below this width all corners get the largest value
@@ -91,7 +90,7 @@ cdef void graph_free(Graph *g) noexcept nogil:
 # -- prefixes, from the first token to the last
 
 cdef inline double shrink(Py_ssize_t width) noexcept nogil:
-    return 1.0 - fmax(SHRINK, 8.0 * (width + 2) * 2.0**-53)
+    return 1.0 - larger(SHRINK, 8.0 * (width + 2) * 2.0**-53)
 
 
 cdef inline void enclose(const double *member, double total, Py_ssize_t n, double *low, double *high) noexcept nogil:
@@ -105,8 +104,8 @@ cdef inline void enclose(const double *member, double total, Py_ssize_t n, doubl
         return
     inverse = 1.0 / total
     for k in range(n):
-        low[k] = fmin(low[k], member[k] * inverse)
-        high[k] = fmax(high[k], member[k])
+        low[k] = smaller(low[k], member[k] * inverse)
+        high[k] = larger(high[k], member[k])
 
 
 cdef double close_simplex(double *low, Py_ssize_t n) noexcept nogil:
@@ -117,36 +116,35 @@ cdef double close_simplex(double *low, Py_ssize_t n) noexcept nogil:
     for k in range(n):
         low[k] *= factor
         total += low[k]
-    return fmax(1.0 - total, 0.0)
+    return larger(1.0 - total, 0.0)
 
 
 cdef void carry_corners(const Sequence *q, Graph *g, Py_ssize_t t, Py_ssize_t n, Py_ssize_t m) noexcept nogil:
-    """Images of the corners of node n (token t - 1) along its arc to node m."""
+    """Images of the corners of node n (token t - 1), p / R and s / R of which are given, along its arc to node m."""
     cdef Py_ssize_t w = g.width
     cdef Py_ssize_t first = q.label_ptr[g.label[m]]
     cdef Py_ssize_t size = q.label_ptr[g.label[m] + 1] - first
     cdef Py_ssize_t origin = q.label_ptr[g.label[n]]
     cdef Py_ssize_t n_corners = q.label_ptr[g.label[n] + 1] - origin
     cdef const double *reach = q.reach + t * q.stride + first
-    cdef const double *rest = q.rest + (t - 1) * q.stride + origin
     cdef const double *arc = q.arc + t * q.arc_step + origin * q.arc_stride + first
     cdef const double *row
-    cdef const double *low = g.low + n * w
     cdef double *base = g.work
     cdef double *image = g.work + w
+    cdef const double *low = g.work + 2 * w
+    cdef const double *unit = g.work + 3 * w
     cdef double factor, total
     cdef Py_ssize_t i, k
     for k in range(size):
         base[k] = 0.0
     for i in range(n_corners):
-        if low[i] > 0.0:
-            factor = low[i] / rest[i]
-            row = arc + i * q.arc_stride
-            for k in range(size):
-                base[k] += factor * row[k]
+        factor = low[i]
+        row = arc + i * q.arc_stride
+        for k in range(size):
+            base[k] += factor * row[k]
     for i in range(n_corners):
         if g.high[n * w + i] > 0.0:
-            factor = g.room[n] / rest[i]
+            factor = unit[i]
             row = arc + i * q.arc_stride
             total = 0.0
             for k in range(size):
@@ -171,6 +169,12 @@ cdef void cones_forward(const Sequence *q, Graph *g, Py_ssize_t t) noexcept nogi
     for n in range(g.node_ptr[t], g.node_ptr[t + 1]):
         if t > 0 and g.room[n] < 0.0:
             continue
+        if t > 0:
+            first = q.label_ptr[g.label[n]]
+            for k in range(q.label_ptr[g.label[n] + 1] - first):
+                total = q.rest[(t - 1) * q.stride + first + k]
+                g.work[2 * w + k] = g.low[n * w + k] / total if total > 0.0 else 0.0
+                g.work[3 * w + k] = g.room[n] / total if total > 0.0 else 0.0
         for a in range(g.arc_ptr[n], g.arc_ptr[n + 1]):
             m = g.target[a]
             if t > 0:
@@ -208,14 +212,14 @@ cdef void weigh(Graph *g, Py_ssize_t n, Py_ssize_t size, const double *u) noexce
     for k in range(size):
         if high[k] > 0.0:
             least = u[k] if least < 0.0 or u[k] < least else least
-            most = fmax(most, u[k])
+            most = larger(most, u[k])
     if s >= NARROW:
         for k in range(size):
             if high[k] > 0.0:
                 offset += low[k] * (u[k] - least) / s
     for k in range(size):
         if high[k] > 0.0:
-            weight[k] = fmax(least + (u[k] - least) / s - offset, 0.0) if s >= NARROW else most
+            weight[k] = larger(least + (u[k] - least) / s - offset, 0.0) if s >= NARROW else most
         else:
             weight[k] = u[k]
 
@@ -240,13 +244,13 @@ cdef void look_ahead(const Sequence *q, Graph *g, Py_ssize_t t, Py_ssize_t n) no
     cdef double *unit = g.work + 6 * w
     cdef double *share = g.work + 7 * w
     cdef double *ray_low = g.ray_low + n * w
-    cdef double room = fmax(g.room[n], 0.0)
+    cdef double room = larger(g.room[n], 0.0)
     cdef double total, base, value, loss
     cdef Py_ssize_t i, k, m, first, width
     cdef int64_t a
     for i in range(size):
         inverse[i] = 1.0 / rest[i] if rest[i] > 0.0 else 0.0
-        middle[i] = fmax(low[i] + room / size, LEAST) if high[i] > 0.0 else LEAST
+        middle[i] = larger(low[i] + room / size, LEAST) if high[i] > 0.0 else LEAST
         u[i] = 0.0
         ray_low[i] = 1.0
     for a in range(g.arc_ptr[n], g.arc_ptr[n + 1]):
@@ -266,14 +270,14 @@ cdef void look_ahead(const Sequence *q, Graph *g, Py_ssize_t t, Py_ssize_t n) no
             for k in range(width):
                 value += row[k] * lit[k]
                 base += row[k] * ray[k]
-            g.gain[a * w + i] = fmax(value, FLOOR) if rest[i] > 0.0 else 0.0
+            g.gain[a * w + i] = larger(value, FLOOR) if rest[i] > 0.0 else 0.0
             value *= inverse[i]
             total += low[i] * value
             z[i] = value
             inverse[i] *= middle[i]
             share[i] = base * inverse[i]
         for i in range(size):
-            u[i] = fmax(u[i], total + room * z[i] if high[i] > 0.0 else z[i])
+            u[i] = larger(u[i], total + room * z[i] if high[i] > 0.0 else z[i])
         for k in range(width):
             total = 0.0
             for i in range(size):
@@ -297,9 +301,9 @@ cdef void look_ahead(const Sequence *q, Graph *g, Py_ssize_t t, Py_ssize_t n) no
             total += low[i] * z[i]
         for i in range(size):
             if high[i] > 0.0 and u[i] > 0.0:
-                loss = fmax(loss, (total + room * z[i]) / u[i])
+                loss = larger(loss, (total + room * z[i]) / u[i])
         g.loss[a] = loss
-        g.ahead[n] = fmax(g.ahead[n], loss * g.ahead[g.target[a]])
+        g.ahead[n] = larger(g.ahead[n], loss * g.ahead[g.target[a]])
 
 
 cdef void at_the_end(const Sequence *q, Graph *g, Py_ssize_t n) noexcept nogil:
@@ -312,7 +316,7 @@ cdef void at_the_end(const Sequence *q, Graph *g, Py_ssize_t n) noexcept nogil:
     g.ahead[n] = 1.0
     for k in range(size):
         g.weight[n * w + k] = 1.0
-        g.work[k] = fmax(g.low[n * w + k] + fmax(g.room[n], 0.0) / size, LEAST) if g.high[n * w + k] > 0.0 else LEAST
+        g.work[k] = larger(g.low[n * w + k] + larger(g.room[n], 0.0) / size, LEAST) if g.high[n * w + k] > 0.0 else LEAST
         total += g.work[k]
     for k in range(size):
         g.ray_low[n * w + k] = g.work[k] / total
@@ -342,9 +346,9 @@ cdef void cones_backward(const Sequence *q, Graph *g, Py_ssize_t t) noexcept nog
         total = 0.0
         for k in range(q.label_ptr[g.label[m] + 1] - first):
             total += q.reach[first + k] * g.weight[m * w + k]
-        g.gain[a * w] = fmax(total, FLOOR)
+        g.gain[a * w] = larger(total, FLOOR)
         g.loss[a] = total
-        g.ahead[0] = fmax(g.ahead[0], total * g.ahead[m])
+        g.ahead[0] = larger(g.ahead[0], total * g.ahead[m])
 
 
 cdef void sum_up_behind(Graph *g) noexcept nogil:
@@ -357,7 +361,7 @@ cdef void sum_up_behind(Graph *g) noexcept nogil:
     # Nodes are numbered by token, so sources come before their targets.
     for n in range(g.n_nodes):
         for a in range(g.arc_ptr[n], g.arc_ptr[n + 1]):
-            g.behind[g.target[a]] = fmax(g.behind[g.target[a]], g.behind[n] * g.loss[a])
+            g.behind[g.target[a]] = larger(g.behind[g.target[a]], g.behind[n] * g.loss[a])
 
 
 # -- for the tests

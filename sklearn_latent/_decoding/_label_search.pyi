@@ -16,3 +16,20 @@ def label_search(
     patience: int = -1,
     budget: int = 300_000,
 ) -> tuple[int, float, int, int]: ...
+def label_search_batch(
+    node_factor: NDArray[np.float64],
+    arc_factor: NDArray[np.float64],
+    label_ptr: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    wanted: NDArray[np.uint8],
+    max_search: int,
+    free_expansions: int,
+    epsilon: float,
+    max_order: int,
+    patience: int,
+    budget: int,
+    labels: NDArray[np.int32],
+    gap: NDArray[np.float64],
+    proven: NDArray[np.uint8],
+    n_expanded: NDArray[np.int64],
+) -> None: ...

@@ -28,8 +28,8 @@ Cost. Stage 1: S^2 multiplications a token, and |H_y| S an expansion. Later: K^2
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY, fmax, fmin, log, log1p
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.math cimport INFINITY, log, log1p
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -41,8 +41,8 @@ from ._line_graph cimport (
     OUT_OF_MEMORY, TOO_LARGE, Pairs, graph_of_pairs, line_graph, pairs_backward, pairs_free, pairs_open,
 )
 from ._sequence cimport (
-    FLOOR, HUGE, TINY, Sequence, bound_token, child_bound, covers, extend, reached, sequence_begin, sequence_free,
-    sequence_open, spread_out,
+    FLOOR, HUGE, TINY, Sequence, bound_token, child_bound, covers, extend, larger, reached, sequence_begin,
+    sequence_free, sequence_open, smaller, spread_out,
 )
 
 cdef enum:
@@ -54,6 +54,7 @@ cdef enum Status:
     NO_MEMORY
 
 cdef enum Phase:
+    IDLE
     BOUND
     DIVE
     SEARCH
@@ -213,7 +214,7 @@ cdef int open_child(Search *s, Py_ssize_t parent, Py_ssize_t made_by, Py_ssize_t
     if bound <= s.answers.lower:
         return 0
     if bound < TINY:
-        s.answers.dropped = fmax(s.answers.dropped, TINY)
+        s.answers.dropped = larger(s.answers.dropped, TINY)
     elif t == s.q.n_tokens - 1:
         s.answers.scratch[t] = <int32_t> label
         i = parent
@@ -221,9 +222,9 @@ cdef int open_child(Search *s, Py_ssize_t parent, Py_ssize_t made_by, Py_ssize_t
             s.answers.scratch[s.prefix[i].token] = s.prefix[i].label
             i = s.prefix[i].parent
         if not bound <= record(&s.answers, &s.q) * (1.0 + s.q.eta):
-            s.answers.dropped = fmax(s.answers.dropped, fmin(bound, cap))
+            s.answers.dropped = larger(s.answers.dropped, smaller(bound, cap))
     else:
-        return push(&s.heap, &s.prefix[0].token, sizeof(Prefix), fmin(bound, cap), parent, made_by)
+        return push(&s.heap, &s.prefix[0].token, sizeof(Prefix), smaller(bound, cap), parent, made_by)
     return 0
 
 
@@ -289,7 +290,7 @@ cdef void look_at_children(Search *s, const double *a, Py_ssize_t source, Py_ssi
     if source >= 0:
         spread_out(&s.q, a, source, t)
     for label in range(s.q.n_labels):
-        bound[label] = fmin(child_bound(&s.q, a, source, label, t), cap)
+        bound[label] = smaller(child_bound(&s.q, a, source, label, t), cap)
         if bound[label] > bound[best]:
             best = label
     for label in range(s.q.n_labels):
@@ -346,7 +347,7 @@ cdef int dive_token(Search *s) noexcept nogil:
         s.answers.n_found = 1
         if s.rival <= bound * (1.0 + s.accepted):
             s.phase = FINISH
-            s.answers.dropped = fmax(s.answers.dropped, s.rival)
+            s.answers.dropped = larger(s.answers.dropped, s.rival)
             return 0
     if t == s.q.n_tokens - 1 or bound < s.rival or bound < TINY or s.n_expanded >= s.max_expansions:
         return leave_dive(s, t)
@@ -410,11 +411,11 @@ cdef int carry_over(Search *s, const int32_t *node_of) noexcept nogil:
         if arc < 0:
             continue
         width = s.q.label_ptr[p.label + 1] - s.q.label_ptr[p.label] if p.label >= 0 else 1
-        bound = fmin(arc_bound(s, s.vector + p.vector, width, arc), entry.value)
+        bound = smaller(arc_bound(s, s.vector + p.vector, width, arc), entry.value)
         if bound <= s.answers.lower:
             continue
         if bound < TINY:
-            s.answers.dropped = fmax(s.answers.dropped, TINY)
+            s.answers.dropped = larger(s.answers.dropped, TINY)
         elif push(&s.heap, &s.prefix[0].token, sizeof(Prefix), bound, entry.parent, arc) < 0:
             return -1
     return 0
@@ -424,7 +425,7 @@ cdef double least_of_interest(Search *s) noexcept nogil:
     """What sequences must weigh to matter; the search answers for what is left out."""
     cdef double least = s.answers.lower * (1.0 + s.epsilon)
     if s.epsilon > 0.0:
-        s.answers.dropped = fmax(s.answers.dropped, least)
+        s.answers.dropped = larger(s.answers.dropped, least)
     return least
 
 
@@ -591,7 +592,7 @@ cdef void search_begin(Search *s, Py_ssize_t n_tokens) noexcept nogil:
     """Before a sequence, whose factors s.q points to and whose answers s.answers points to."""
     cdef Py_ssize_t i
     sequence_begin(&s.q, n_tokens)
-    s.accepted = fmax(s.epsilon, s.q.eta)
+    s.accepted = larger(s.epsilon, s.q.eta)
     s.answers.n_found = 0
     s.answers.lower = 0.0
     s.answers.dropped = 0.0
@@ -623,7 +624,7 @@ cdef bint search_end(Search *s, double *log_upper) noexcept nogil:
         log_upper[0] = -INFINITY
         return True
     top = s.heap.entry[0].value if s.heap.size > 0 else 0.0
-    top = fmax(top, s.answers.dropped)
+    top = larger(top, s.answers.dropped)
     proven = top <= s.answers.lower * (1.0 + s.q.eta) and not s.huge
     if proven and s.answers.n_found > 0:
         log_upper[0] = s.answers.log_weight[0]
@@ -631,18 +632,21 @@ cdef bint search_end(Search *s, double *log_upper) noexcept nogil:
     # Computed bounds may lie below the true ones by rounding; eta is more than that.
     log_upper[0] = log(top) + <double>s.q.exponent * LOG_2 + log1p(s.q.eta) if top > 0.0 else -INFINITY
     if s.answers.n_found > 0:
-        log_upper[0] = fmax(log_upper[0], s.answers.log_weight[0])
+        log_upper[0] = larger(log_upper[0], s.answers.log_weight[0])
     return proven
 
 
 cdef void forget(Search *s) noexcept nogil:
     """Free what not every sequence needs."""
-    beam_free(&s.beam)
-    memset(&s.beam, 0, sizeof(Beam))
-    pairs_free(&s.pairs)
-    memset(&s.pairs, 0, sizeof(Pairs))
-    graph_free(&s.graph)
-    memset(&s.graph, 0, sizeof(Graph))
+    s.phase = IDLE
+    if s.beam.used:
+        beam_free(&s.beam)
+        memset(&s.beam, 0, sizeof(Beam))
+    if s.pairs.loss != NULL or s.graph.node_ptr != NULL:
+        pairs_free(&s.pairs)
+        memset(&s.pairs, 0, sizeof(Pairs))
+        graph_free(&s.graph)
+        memset(&s.graph, 0, sizeof(Graph))
 
 
 cdef void search_free(Search *s) noexcept nogil:
@@ -757,3 +761,81 @@ def label_search(
         search_free(&s)
         free(node)
         free(arc)
+
+
+def label_search_batch(
+    const double[:, ::1] node_factor,    # IN  (n_tokens, n_states) exp of shifted scores, 0 = forbidden
+    const double[:, :, ::1] arc_factor,  # IN  (1 | n_tokens, n_states, n_states) [source, target] into the token
+    const int32_t[::1] label_ptr,        # IN  (n_labels + 1,) states of a label are neighbours
+    const int64_t[::1] offsets,          # IN  (n_sequences + 1,)
+    const uint8_t[::1] wanted,           # IN  (n_sequences,) 0 = leave it out
+    Py_ssize_t max_search,
+    Py_ssize_t free_expansions,          # a token, granted beyond max_search
+    double epsilon,
+    Py_ssize_t max_order,
+    Py_ssize_t patience,
+    Py_ssize_t budget,
+    int32_t[::1] labels,                 # OUT (n_tokens,) label ids
+    double[::1] gap,                     # OUT (n_sequences,) log of bound over weight, inf = no sequence found
+    uint8_t[::1] proven,                 # OUT (n_sequences,)
+    int64_t[::1] n_expanded,             # OUT (n_sequences,)
+) -> None:
+    """`label_search` for the best sequence of each of a batch, in the same room; empty ones are left out."""
+    cdef Search s
+    cdef Status status = RUNNING
+    cdef Py_ssize_t n_states = node_factor.shape[1]
+    cdef Py_ssize_t longest = 0
+    cdef Py_ssize_t i, n
+    cdef int64_t left = SLICE
+    cdef double log_weight, log_upper
+    memset(&s, 0, sizeof(Search))
+    for i in range(wanted.shape[0]):
+        longest = max(longest, <Py_ssize_t> (offsets[i + 1] - offsets[i]))
+    if longest == 0:
+        return
+    s.q.label_ptr = &label_ptr[0]
+    s.q.n_states = s.q.arc_stride = n_states
+    s.q.n_labels = label_ptr.shape[0] - 1
+    s.q.arc = &arc_factor[0, 0, 0]
+    s.q.arc_step = n_states * n_states if arc_factor.shape[0] > 1 else 0
+    s.answers.n_best = 1
+    s.answers.log_weight = &log_weight
+    s.epsilon = epsilon
+    s.max_order = max_order
+    s.patience = patience
+    s.budget = budget
+    i = 0
+    try:
+        with nogil:
+            if search_open(&s, longest) < 0:
+                status = NO_MEMORY
+        while status == RUNNING and i < wanted.shape[0]:
+            with nogil:
+                left = SLICE
+                while i < wanted.shape[0] and left > 0:
+                    n = offsets[i + 1] - offsets[i]
+                    if n == 0 or not wanted[i]:
+                        i += 1
+                        continue
+                    if s.phase == IDLE:
+                        s.q.node = &node_factor[offsets[i], 0]
+                        if s.q.arc_step > 0:
+                            s.q.arc = &arc_factor[offsets[i], 0, 0]
+                        s.answers.labels = &labels[offsets[i]]
+                        s.max_expansions = max_search + free_expansions * n
+                        search_begin(&s, n)
+                    status = advance(&s)
+                    if status != DONE:
+                        break
+                    status = RUNNING
+                    left -= n * n_states * n_states
+                    proven[i] = search_end(&s, &log_upper)
+                    gap[i] = log_upper - log_weight if s.answers.n_found > 0 else INFINITY
+                    n_expanded[i] = s.n_expanded
+                    forget(&s)
+                    i += 1
+            PyErr_CheckSignals()
+        if status == NO_MEMORY:
+            raise MemoryError(f"label_search_batch: no memory for more prefixes at sequence {i}")
+    finally:
+        search_free(&s)

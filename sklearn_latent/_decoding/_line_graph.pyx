@@ -18,13 +18,13 @@ Index convention. Node 0 is the root, the empty prefix; nodes follow by token, a
 Cost. Pairs: S^2 multiplications a token. Line graph: one product for each two arcs kept that follow one another.
 """
 
-from libc.math cimport exp, fmax, log
+from libc.math cimport exp, log
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from ._cones cimport Graph, cones_backward, cones_forward, graph_free, graph_open, sum_up_behind
-from ._sequence cimport Sequence, bound_token, sequence_begin, sequence_free, sequence_open
+from ._sequence cimport Sequence, bound_token, larger, sequence_begin, sequence_free, sequence_open
 
 
 # -- from pairs of labels to the first graph
@@ -62,7 +62,7 @@ cdef double pair_loss(const Sequence *q, Py_ssize_t t, Py_ssize_t source, Py_ssi
             total = 0.0
             for h in range(q.label_ptr[label], q.label_ptr[label + 1]):
                 total += row[h] * reach[h]
-            loss = fmax(loss, total / rest[g])
+            loss = larger(loss, total / rest[g])
     return loss
 
 
@@ -82,7 +82,7 @@ cdef void pairs_backward(const Sequence *q, Pairs *p, Py_ssize_t t) noexcept nog
         for label in range(n):
             loss = pair_loss(q, t, source, label)
             p.loss[(t * n + source) * n + label] = loss
-            ahead[source - n] = fmax(ahead[source - n], loss * ahead[label])
+            ahead[source - n] = larger(ahead[source - n], loss * ahead[label])
 
 
 cdef void pairs_forward(const Sequence *q, Pairs *p) noexcept nogil:
@@ -101,7 +101,7 @@ cdef void pairs_forward(const Sequence *q, Pairs *p) noexcept nogil:
             behind[label] = 0.0
         for source in range(n):
             for label in range(n):
-                behind[label] = fmax(behind[label], behind[source - n] * loss[source * n + label])
+                behind[label] = larger(behind[label], behind[source - n] * loss[source * n + label])
 
 
 cdef int graph_of_pairs(const Sequence *q, Pairs *p, double least, Graph *g) noexcept nogil:

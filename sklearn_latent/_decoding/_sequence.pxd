@@ -13,7 +13,7 @@
 # Range. A positive entry of V, R or a never underflows to zero: it is raised to FLOOR, which keeps every bound an upper
 # one and is worth at most 1e-300 of the total.
 
-from libc.math cimport fmax, frexp, ldexp
+from libc.math cimport frexp, ldexp
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 
@@ -54,6 +54,16 @@ cdef struct Sequence:
     int64_t exponent           # true value = value here * 2^exponent
 
 
+# libm's fmax and fmin are calls; nothing here is NaN.
+
+cdef inline double larger(double a, double b) noexcept nogil:
+    return a if a > b else b
+
+
+cdef inline double smaller(double a, double b) noexcept nogil:
+    return a if a < b else b
+
+
 cdef inline int exponent_of(double x) noexcept nogil:
     cdef int exponent = 0
     frexp(x, &exponent)
@@ -83,7 +93,7 @@ cdef inline bint bound_token(Sequence *q, Py_ssize_t t) noexcept nogil:
     cdef int more = 0
     if not low > FLOOR:
         for h in range(n):
-            reach[h] = fmax(reach[h], FLOOR) if node[h] > 0.0 and rest[h] > 0.0 else 0.0
+            reach[h] = larger(reach[h], FLOOR) if node[h] > 0.0 and rest[h] > 0.0 else 0.0
         top = sl_largest(reach, n)
         if top == 0.0:
             return False
