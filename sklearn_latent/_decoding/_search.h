@@ -26,50 +26,117 @@ static void sl_turn(const double *SL_RESTRICT arc, ptrdiff_t arc_stride, double 
                     out[h * stride + g] = arc[g * arc_stride + h];
 }
 
-/* rest(g) = max over labels of the sum over its states h of turned(h, g) reach(h), for `stride` columns g: sums of a
- * block of columns stay in registers over all labels. */
-SL_WIDE static void sl_rest(const double *SL_RESTRICT turned, ptrdiff_t stride,
-                                   const int32_t *SL_RESTRICT label_ptr, ptrdiff_t n_labels,
-                                   const double *SL_RESTRICT reach, double *SL_RESTRICT rest)
+#if SL_BLOCKS
+
+/* One instruction each where there are registers of eight numbers; without the pragma the compiler takes the loops
+ * apart before it sees that. */
+static inline __attribute__((always_inline)) sl_block8 sl_larger(sl_block8 a, sl_block8 b)
 {
-    for (ptrdiff_t g = 0; g < stride; g += SL_BLOCK) {
-        double best[SL_BLOCK];
-        for (int l = 0; l < SL_BLOCK; l++)
-            best[l] = 0.0;
-        for (ptrdiff_t label = 0; label < n_labels; label++) {
-            double total[SL_BLOCK];
-            for (int l = 0; l < SL_BLOCK; l++)
-                total[l] = 0.0;
-            for (ptrdiff_t h = label_ptr[label]; h < label_ptr[label + 1]; h++) {
-                const double *row = turned + h * stride + g;
-                const double factor = reach[h];
-                for (int l = 0; l < SL_BLOCK; l++)
-                    total[l] += factor * row[l];
-            }
-            for (int l = 0; l < SL_BLOCK; l++)
-                best[l] = total[l] > best[l] ? total[l] : best[l];
+    sl_block8 out;
+#pragma omp simd
+    for (int l = 0; l < SL_BLOCK; l++)
+        out[l] = a[l] > b[l] ? a[l] : b[l];
+    return out;
+}
+
+static inline __attribute__((always_inline)) sl_block8 sl_smaller(sl_block8 a, sl_block8 b)
+{
+    sl_block8 out;
+#pragma omp simd
+    for (int l = 0; l < SL_BLOCK; l++)
+        out[l] = a[l] < b[l] ? a[l] : b[l];
+    return out;
+}
+
+/* sl_rest for one to three blocks of columns at a time; `tops` gathers the largest. */
+static inline __attribute__((always_inline)) sl_block8 sl_rest_columns(const double *SL_RESTRICT turned,
+                                                                       ptrdiff_t stride,
+                                                                       const int32_t *SL_RESTRICT label_ptr,
+                                                                       ptrdiff_t n_labels,
+                                                                       const double *SL_RESTRICT reach,
+                                                                       double *SL_RESTRICT rest, sl_block8 tops,
+                                                                       const int n_blocks)
+{
+    const sl_block8 nothing = {0.0};
+    sl_block8 best0 = nothing, best1 = nothing, best2 = nothing;
+    for (ptrdiff_t label = 0; label < n_labels; label++) {
+        sl_block8 total0 = nothing, total1 = nothing, total2 = nothing;
+        for (ptrdiff_t left = label_ptr[label + 1] - label_ptr[label]; left > 0; left--) {
+            const double factor = *reach++;
+            total0 += factor * SL_AT(sl_block8, turned);
+            if (n_blocks > 1)
+                total1 += factor * SL_AT(sl_block8, turned + SL_BLOCK);
+            if (n_blocks > 2)
+                total2 += factor * SL_AT(sl_block8, turned + 2 * SL_BLOCK);
+            turned += stride;
         }
-        for (int l = 0; l < SL_BLOCK; l++)
-            rest[g + l] = best[l];
+        best0 = sl_larger(total0, best0);
+        if (n_blocks > 1)
+            best1 = sl_larger(total1, best1);
+        if (n_blocks > 2)
+            best2 = sl_larger(total2, best2);
     }
+    *(sl_block8 *)rest = best0;
+    tops = sl_larger(best0, tops);
+    if (n_blocks > 1) {
+        *(sl_block8 *)(rest + SL_BLOCK) = best1;
+        tops = sl_larger(best1, tops);
+    }
+    if (n_blocks > 2) {
+        *(sl_block8 *)(rest + 2 * SL_BLOCK) = best2;
+        tops = sl_larger(best2, tops);
+    }
+    return tops;
+}
+
+#endif
+
+/* rest(g) = max over labels of the sum over its states h of turned(h, g) reach(h), for `stride` columns g; the largest
+ * of them. Sums of a few blocks of columns stay in registers over all labels. */
+SL_WIDE static double sl_rest(const double *SL_RESTRICT turned, ptrdiff_t stride, const int32_t *SL_RESTRICT label_ptr,
+                              ptrdiff_t n_labels, const double *SL_RESTRICT reach, double *SL_RESTRICT rest)
+{
+    double top = 0.0;
+    ptrdiff_t g = 0;
+#if SL_BLOCKS
+    sl_block8 tops = {0.0};
+    for (; g + 3 * SL_BLOCK <= stride; g += 3 * SL_BLOCK)
+        tops = sl_rest_columns(turned + g, stride, label_ptr, n_labels, reach, rest + g, tops, 3);
+    if (g + 2 * SL_BLOCK <= stride)
+        tops = sl_rest_columns(turned + g, stride, label_ptr, n_labels, reach, rest + g, tops, 2);
+    else if (g < stride)
+        tops = sl_rest_columns(turned + g, stride, label_ptr, n_labels, reach, rest + g, tops, 1);
+    for (int l = 0; l < SL_BLOCK; l++)
+        top = tops[l] > top ? tops[l] : top;
+#else
+    for (; g < stride; g++) {
+        double best = 0.0;
+        for (ptrdiff_t label = 0; label < n_labels; label++) {
+            double total = 0.0;
+            for (ptrdiff_t h = label_ptr[label]; h < label_ptr[label + 1]; h++)
+                total += reach[h] * turned[h * stride + g];
+            best = total > best ? total : best;
+        }
+        rest[g] = best;
+        top = best > top ? best : top;
+    }
+#endif
+    return top;
 }
 
 /* out(h) = sum over rows k of a(k) rows(k, h), for `n` columns h. */
-SL_WIDE static void sl_spread(const double *SL_RESTRICT rows, ptrdiff_t stride,
-                                     const double *SL_RESTRICT a, ptrdiff_t n_rows, ptrdiff_t n,
-                                     double *SL_RESTRICT out)
+SL_WIDE static void sl_spread(const double *SL_RESTRICT rows, ptrdiff_t stride, const double *SL_RESTRICT a,
+                              ptrdiff_t n_rows, ptrdiff_t n, double *SL_RESTRICT out)
 {
     ptrdiff_t h = 0;
+#if SL_BLOCKS
     for (; h + SL_BLOCK <= n; h += SL_BLOCK) {
-        double total[SL_BLOCK];
-        for (int l = 0; l < SL_BLOCK; l++)
-            total[l] = 0.0;
-        for (ptrdiff_t k = 0; k < n_rows; k++)
-            for (int l = 0; l < SL_BLOCK; l++)
-                total[l] += a[k] * rows[k * stride + h + l];
-        for (int l = 0; l < SL_BLOCK; l++)
-            out[h + l] = total[l];
+        sl_block8 total = a[0] * SL_AT(sl_block8, rows + h);
+        for (ptrdiff_t k = 1; k < n_rows; k++)
+            total += a[k] * SL_AT(sl_block8, rows + k * stride + h);
+        *(sl_block8 *)(out + h) = total;
     }
+#endif
     for (; h < n; h++) {
         double total = 0.0;
         for (ptrdiff_t k = 0; k < n_rows; k++)
@@ -80,11 +147,28 @@ SL_WIDE static void sl_spread(const double *SL_RESTRICT rows, ptrdiff_t stride,
 
 /* out(h) = node(h) rest(h); the largest, and the smallest in `low`. */
 SL_WIDE static double sl_product(const double *SL_RESTRICT node, const double *SL_RESTRICT rest,
-                                        double *SL_RESTRICT out, ptrdiff_t n, double *SL_RESTRICT low)
+                                 double *SL_RESTRICT out, ptrdiff_t n, double *SL_RESTRICT low)
 {
     double top = 0.0, least = SL_HUGE;
-#pragma omp simd reduction(max : top) reduction(min : least)
-    for (ptrdiff_t h = 0; h < n; h++) {
+    ptrdiff_t h = 0;
+#if SL_BLOCKS
+    if (n >= SL_BLOCK) {
+        sl_block8 tops = {0.0}, lows = SL_AT(sl_block8, node) * SL_AT(sl_block8, rest);
+        for (; h < n; h += SL_BLOCK) {
+            /* The last block begins earlier rather than being shorter. */
+            const ptrdiff_t first = h + SL_BLOCK <= n ? h : n - SL_BLOCK;
+            const sl_block8 x = SL_AT(sl_block8, node + first) * SL_AT(sl_block8, rest + first);
+            *(sl_block8 *)(out + first) = x;
+            tops = sl_larger(x, tops);
+            lows = sl_smaller(x, lows);
+        }
+        for (int l = 0; l < SL_BLOCK; l++) {
+            top = tops[l] > top ? tops[l] : top;
+            least = lows[l] < least ? lows[l] : least;
+        }
+    }
+#endif
+    for (; h < n; h++) {
         const double x = node[h] * rest[h];
         out[h] = x;
         top = x > top ? x : top;

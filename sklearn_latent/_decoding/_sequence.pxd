@@ -5,7 +5,7 @@
 #
 #     R_{T-1}(g) = 1,   R_{t-1}(g) = max_y sum_{h in H_y} A_t(g, h) V_t(h),   V_t(h) = E_t(h) R_t(h) s_t,
 #
-# where s_t is the power of two that keeps max R near one; the exponents add up to `exponent`. A forward vector is
+# where s_t is a power of two that keeps max R within 1e6 of one; the exponents add up to `exponent`. A forward vector is
 # a_t(h) = s_t E_t(h) sum_g a_{t-1}(g) A_t(g, h), so vectors of equal length compare directly and no step rounds.
 #
 # States are numbered so that those of a label are neighbours: label y has [label_ptr[y], label_ptr[y + 1]).
@@ -15,7 +15,7 @@
 
 from libc.math cimport frexp, ldexp
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free
 
 cdef extern from "_search.h" nogil:
     enum:
@@ -23,8 +23,8 @@ cdef extern from "_search.h" nogil:
     const double FLOOR "SL_FLOOR"
     const double TINY "SL_TINY"
     const double HUGE "SL_HUGE"
-    void sl_rest(const double *turned, Py_ssize_t stride, const int32_t *label_ptr, Py_ssize_t n_labels,
-                 const double *reach, double *rest)
+    double sl_rest(const double *turned, Py_ssize_t stride, const int32_t *label_ptr, Py_ssize_t n_labels,
+                   const double *reach, double *rest)
     void sl_spread(const double *rows, Py_ssize_t stride, const double *a, Py_ssize_t n_rows, Py_ssize_t n,
                    double *out)
     double sl_product(const double *node, const double *rest, double *out, Py_ssize_t n, double *low)
@@ -50,7 +50,7 @@ cdef struct Sequence:
     double *turned             # A of the token at hand as [target, source], rows of stride
     double *spread             # (stride,) sums over the sources of one prefix
     double *forward            # (2 * width,)
-    double *packed             # shared arcs with padded rows
+    double *room               # what holds these
     int64_t exponent           # true value = value here * 2^exponent
 
 
@@ -78,22 +78,31 @@ cdef inline bint leads_on(const double *row, const double *reach, Py_ssize_t n_s
     return False
 
 
+cdef inline void lift(Sequence *q, Py_ssize_t t) noexcept nogil:
+    """Raise to FLOOR what is positive but for underflow in R and V of token t."""
+    cdef Py_ssize_t n = q.n_states
+    cdef const double *node = q.node + t * n
+    cdef const double *arc = q.arc + (t + 1) * q.arc_step
+    cdef double *reach = q.reach + t * q.stride
+    cdef double *rest = q.rest + t * q.stride
+    cdef Py_ssize_t h
+    for h in range(n):
+        if rest[h] == 0.0 and leads_on(arc + h * q.arc_stride, reach + q.stride, n):
+            rest[h] = FLOOR
+        reach[h] = larger(node[h] * rest[h], FLOOR) if node[h] > 0.0 and rest[h] > 0.0 else 0.0
+
+
 cdef inline bint bound_token(Sequence *q, Py_ssize_t t) noexcept nogil:
     """V and s of token t and R of token t - 1 from R of token t; False if nothing reaches the end."""
     cdef Py_ssize_t n = q.n_states
-    cdef const double *node = q.node + t * n
-    cdef const double *arc = q.arc + t * q.arc_step
     cdef double *reach = q.reach + t * q.stride
-    cdef const double *rest = q.rest + t * q.stride
     cdef double *before = q.rest + (t - 1) * q.stride
-    cdef Py_ssize_t h
     cdef double low
-    cdef double top = sl_product(node, rest, reach, n, &low)
+    cdef double top = sl_product(q.node + t * n, q.rest + t * q.stride, reach, n, &low)
     cdef int shift = 0
     cdef int more = 0
     if not low > FLOOR:
-        for h in range(n):
-            reach[h] = larger(reach[h], FLOOR) if node[h] > 0.0 and rest[h] > 0.0 else 0.0
+        lift(q, t)
         top = sl_largest(reach, n)
         if top == 0.0:
             return False
@@ -102,15 +111,13 @@ cdef inline bint bound_token(Sequence *q, Py_ssize_t t) noexcept nogil:
         sl_scale(reach, ldexp(1.0, -shift), n)
     if t > 0:
         if q.arc_step > 0:
-            sl_turn(arc, q.arc_stride, q.turned, q.stride, n)
-        sl_rest(q.turned, q.stride, q.label_ptr, q.n_labels, reach, before)
-        # The scale of a token must be a double itself; a remainder is left to the token before.
-        more = min(max(exponent_of(sl_largest(before, n)), -1000 - shift), 1000 - shift)
-        sl_scale(before, ldexp(1.0, -more), n)
-        sl_scale(reach, ldexp(1.0, -more), n)
-        for h in range(n):
-            if before[h] == 0.0 and leads_on(arc + h * q.arc_stride, reach, n):
-                before[h] = FLOOR
+            sl_turn(q.arc + t * q.arc_step, q.arc_stride, q.turned, q.stride, n)
+        top = sl_rest(q.turned, q.stride, q.label_ptr, q.n_labels, reach, before)
+        if not 1e-6 < top < 1e6:
+            # The scale of a token must be a double itself; a remainder is left to the token before.
+            more = min(max(exponent_of(top), -1000 - shift), 1000 - shift)
+            sl_scale(before, ldexp(1.0, -more), n)
+            sl_scale(reach, ldexp(1.0, -more), n)
     q.scale[t] = ldexp(1.0, -(shift + more))
     q.exponent += shift + more
     return True
@@ -229,32 +236,35 @@ cdef inline double sequence_weight(const Sequence *q, const int32_t *labels, int
 cdef inline int sequence_open(Sequence *q, Py_ssize_t longest) noexcept nogil:
     """Room for sequences of up to `longest` tokens; sizes, label_ptr and shared arcs (arc_step = 0) are given."""
     cdef Py_ssize_t n = q.n_states
-    cdef Py_ssize_t i, g, h
-    cdef double *packed
+    cdef size_t rows, square
+    cdef Py_ssize_t i, h
+    cdef double *at
     q.width = 1
     for i in range(q.n_labels):
         q.width = max(q.width, q.label_ptr[i + 1] - q.label_ptr[i])
     q.stride = (n + BLOCK - 1) // BLOCK * BLOCK
-    q.reach = <double *> calloc(<size_t>longest * q.stride, sizeof(double))
-    q.rest = <double *> calloc(<size_t>longest * q.stride, sizeof(double))
-    q.scale = <double *> malloc(<size_t>longest * sizeof(double))
-    q.turned = <double *> calloc(<size_t>n * q.stride, sizeof(double))
-    q.spread = <double *> calloc(<size_t>q.stride, sizeof(double))
-    q.forward = <double *> malloc(2 * <size_t>q.width * sizeof(double))
-    if (q.reach == NULL or q.rest == NULL or q.scale == NULL or q.turned == NULL or q.spread == NULL
-            or q.forward == NULL):
+    rows = <size_t>longest * q.stride
+    square = <size_t>n * q.stride
+    q.room = <double *> calloc(2 * rows + 2 * square + q.stride + longest + 2 * q.width + BLOCK, sizeof(double))
+    if q.room == NULL:
         return -1
+    # Rows begin with a cache line, as long as none of the arrays before breaks one.
+    at = q.room + (-(<size_t>q.room // sizeof(double))) % BLOCK
+    q.reach = at
+    q.rest = q.reach + rows
+    q.turned = q.rest + rows
+    q.spread = q.turned + square
+    at = q.spread + q.stride
     if q.arc_step == 0:
         sl_turn(q.arc, q.arc_stride, q.turned, q.stride, n)
-        q.packed = <double *> calloc(<size_t>n * q.stride, sizeof(double))
-        if q.packed == NULL:
-            return -1
-        packed = q.packed
-        for g in range(n):
+        for i in range(n):
             for h in range(n):
-                packed[g * q.stride + h] = q.arc[g * q.arc_stride + h]
-        q.arc = packed
+                at[i * q.stride + h] = q.arc[i * q.arc_stride + h]
+        q.arc = at
         q.arc_stride = q.stride
+    at += square
+    q.scale = at
+    q.forward = q.scale + longest
     return 0
 
 
@@ -271,10 +281,4 @@ cdef inline void sequence_begin(Sequence *q, Py_ssize_t n_tokens) noexcept nogil
 
 
 cdef inline void sequence_free(Sequence *q) noexcept nogil:
-    free(q.reach)
-    free(q.rest)
-    free(q.scale)
-    free(q.turned)
-    free(q.spread)
-    free(q.forward)
-    free(q.packed)
+    free(q.room)
