@@ -29,14 +29,15 @@ cdef inline double record(Answers *s, const Sequence *q) noexcept nogil:
     cdef Py_ssize_t i, moved
     cdef int64_t exponent
     cdef double weight, log_weight
-    for i in range(s.n_found):
-        if memcmp(s.labels + i * n_tokens, s.scratch, size) == 0:
-            return s.value[i]
     weight = sequence_weight(q, s.scratch, &exponent)
     if not weight > 0.0:
         s.dropped = larger(s.dropped, TINY)
         return 0.0
     log_weight = log(weight) + <double>exponent * log(2.0)
+    # The same sequence has the same weight to the bit.
+    for i in range(s.n_found):
+        if s.log_weight[i] == log_weight and memcmp(s.labels + i * n_tokens, s.scratch, size) == 0:
+            return s.value[i]
     i = s.n_found
     while i > 0 and s.log_weight[i - 1] < log_weight:
         i -= 1

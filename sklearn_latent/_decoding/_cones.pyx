@@ -316,7 +316,9 @@ cdef void at_the_end(const Sequence *q, Graph *g, Py_ssize_t n) noexcept nogil:
     g.ahead[n] = 1.0
     for k in range(size):
         g.weight[n * w + k] = 1.0
-        g.work[k] = larger(g.low[n * w + k] + larger(g.room[n], 0.0) / size, LEAST) if g.high[n * w + k] > 0.0 else LEAST
+        g.work[k] = LEAST
+        if g.high[n * w + k] > 0.0:
+            g.work[k] = larger(g.low[n * w + k] + larger(g.room[n], 0.0) / size, LEAST)
         total += g.work[k]
     for k in range(size):
         g.ray_low[n * w + k] = g.work[k] / total

@@ -12,10 +12,14 @@ prefix is dropped when n_best kept ones of its token and label are at least as g
 Stages. (1) The bound is a . R (see _sequence.pxd), and a kept prefix is as good if it is at least as large in every
 state that can still reach the end. For the single best sequence the search follows the best child without a heap
 until that is not the best of all; on peaked models it mostly is. After 2 T expansions a narrow beam supplies lower
-bounds. (2) After `patience` expansions prefixes become nodes of a graph with cones (see _cones.pyx): sharper bounds,
-and comparisons in the directions of the suffixes that exist. (3) After T more, and again after each further T, nodes
-that know one label more (see _line_graph.pyx), up to max_order, as long as a graph has at most `budget` arcs. A new
-stage takes the prefixes and the heap over; bounds only fall.
+bounds. (2) Then prefixes become nodes of a graph with cones (see _cones.pyx): sharper bounds, and comparisons in the
+directions of the suffixes that exist. (3) Then nodes that know one label more, and again (see _line_graph.pyx), up to
+max_order, as long as a graph has at most `budget` arcs. A new stage takes the prefixes and the heap over; bounds only
+fall.
+
+When. The graph comes after 2 T expansions; for n_best answers after T / 2 more for each, if expansions have then cost
+as much as it will. A line graph comes when the expansions since the last graph have cost as much as it will: so the work
+is at most about twice that of the better choice. With `patience` each graph comes after so many expansions instead.
 
 Range. See _sequence.pxd. What the search gives up for being below TINY, or leaves out because no more than epsilon can
 be gained by it, is remembered in `dropped`.
@@ -47,6 +51,12 @@ from ._sequence cimport (
 
 cdef enum:
     SLICE = 1 << 27            # multiplications between two looks at pending signals
+    # Cycles, roughly, as measured with 2 to 8 states a label; only the balance between stages hangs on them.
+    EXPANSION_COST = 1000
+    CHILD_COST = 60
+    COMPARISON_COST = 30
+    ARC_COST = 40              # and CORNER_COST for each pair of states
+    CORNER_COST = 14
 
 cdef enum Status:
     DONE
@@ -101,11 +111,14 @@ cdef struct Search:
     double rival               # largest bound left behind
     bint plain                 # nothing on the way was near the end of the range
     # the graph
-    Py_ssize_t patience        # expansions of stage 1
-    Py_ssize_t max_order
+    Py_ssize_t patience        # expansions before each graph, -1 = when they pay
+    Py_ssize_t most_order      # as asked for
+    Py_ssize_t max_order       # of this sequence
     Py_ssize_t budget
     Py_ssize_t order           # 0 = stage 1
-    Py_ssize_t next_order_at   # expansions
+    Py_ssize_t expanded_before  # at the last change of stage
+    int64_t spent              # work since then, in cycles or so
+    int64_t next_order_at      # work
     Pairs pairs
     Graph graph
     # where it stands
@@ -119,9 +132,10 @@ cdef struct Search:
 
 # -- comparing prefixes
 
-cdef bint dominated(const Search *s, const double *a, Py_ssize_t width, int32_t kept) noexcept nogil:
+cdef bint dominated(Search *s, const double *a, Py_ssize_t width, int32_t kept) noexcept nogil:
     cdef Py_ssize_t count = 0
     while kept != 0:
+        s.spent += COMPARISON_COST
         if covers(s.vector + s.prefix[kept].vector, a, width):
             count += 1
             if count == s.answers.n_best:
@@ -153,6 +167,7 @@ cdef bint dominated_along_rays(Search *s, const double *a, Py_ssize_t node, Py_s
     for k in range(width):
         along[k] = total + unit[k] * a[k]
     while kept != 0:
+        s.spent += COMPARISON_COST
         b = s.vector + s.prefix[kept].vector
         total = 0.0
         for k in range(width):
@@ -277,6 +292,7 @@ cdef int expand(Search *s) noexcept nogil:
     if keep(s, entry.parent, entry.choice, node, label, t) < 0:
         return -1
     s.n_expanded += 1
+    s.spent += EXPANSION_COST + CHILD_COST * s.q.n_labels
     return open_children(s, s.n_prefixes - 1, entry.value)
 
 
@@ -284,18 +300,29 @@ cdef int expand(Search *s) noexcept nogil:
 
 cdef void look_at_children(Search *s, const double *a, Py_ssize_t source, Py_ssize_t t, double cap) noexcept nogil:
     """Bounds of all children at token t; the best one is chosen, the best of the others may become the rival."""
-    cdef double *bound = s.dive_bound + t * s.q.n_labels
+    cdef double *bounds = s.dive_bound + t * s.q.n_labels
+    cdef const double *reach = s.q.reach + t * s.q.stride
+    cdef const double *spread = s.q.spread
+    cdef double first = -1.0
+    cdef double second = 0.0
+    cdef double bound
     cdef Py_ssize_t best = 0
-    cdef Py_ssize_t label
+    cdef Py_ssize_t label, h
     if source >= 0:
         spread_out(&s.q, a, source, t)
     for label in range(s.q.n_labels):
-        bound[label] = smaller(child_bound(&s.q, a, source, label, t), cap)
-        if bound[label] > bound[best]:
-            best = label
-    for label in range(s.q.n_labels):
-        if label != best and bound[label] > s.rival:
-            s.rival = bound[label]
+        bound = 0.0
+        if source >= 0:
+            for h in range(s.q.label_ptr[label], s.q.label_ptr[label + 1]):
+                bound += spread[h] * reach[h]
+        if bound < FLOOR:
+            bound = child_bound(&s.q, a, source, label, t)
+        bound = smaller(bound, cap)
+        bounds[label] = bound
+        best = label if bound > first else best
+        second = larger(second, smaller(bound, first))
+        first = larger(bound, first)
+    s.rival = larger(s.rival, second)
     s.dive_label[t] = <int32_t> best
 
 
@@ -429,11 +456,31 @@ cdef double least_of_interest(Search *s) noexcept nogil:
     return least
 
 
+cdef int64_t arc_cost(const Search *s) noexcept nogil:
+    return ARC_COST + CORNER_COST * s.q.width * s.q.width
+
+
+cdef bint graph_pays(const Search *s) noexcept nogil:
+    if s.order == s.max_order:
+        return False
+    if s.patience >= 0:
+        return s.n_expanded >= s.expanded_before + s.patience
+    # Walking to the end of each further answer is no sign of a hard sequence.
+    if s.order == 0 and 2 * s.n_expanded < (s.answers.n_best + 3) * s.q.n_tokens:
+        return False
+    return s.spent >= s.next_order_at or (s.order == 0 and s.answers.n_best == 1)
+
+
 cdef int finish_graph(Search *s) noexcept nogil:
     """The cones of a new graph stand: go on with it."""
     sum_up_behind(&s.graph)
+    if carry_over(s, s.pairs.node) < 0:
+        return -1
     s.phase = SEARCH
-    s.next_order_at = s.n_expanded + s.q.n_tokens
+    s.order += 1
+    s.expanded_before = s.n_expanded
+    s.spent = 0
+    s.next_order_at = s.graph.n_arcs * arc_cost(s)
     return 0
 
 
@@ -442,6 +489,7 @@ cdef Status start_graph(Search *s) noexcept nogil:
     cdef Graph new
     cdef int32_t *node_of_arc
     cdef int done
+    cdef int64_t budget = s.budget
     memset(&new, 0, sizeof(Graph))
     if s.order == 0:
         done = graph_of_pairs(&s.q, &s.pairs, least_of_interest(s), &s.graph)
@@ -452,7 +500,9 @@ cdef Status start_graph(Search *s) noexcept nogil:
     node_of_arc = <int32_t *> malloc(<size_t>(s.graph.n_arcs + 1) * sizeof(int32_t))
     if node_of_arc == NULL:
         return NO_MEMORY
-    done = line_graph(&s.graph, least_of_interest(s), s.budget, &new, node_of_arc)
+    if s.patience < 0:
+        budget = min(budget, s.spent // arc_cost(s))
+    done = line_graph(&s.graph, least_of_interest(s), budget, &new, node_of_arc)
     if done == 0:
         free(s.pairs.node)
         s.pairs.node = node_of_arc
@@ -463,8 +513,9 @@ cdef Status start_graph(Search *s) noexcept nogil:
         return RUNNING
     free(node_of_arc)
     graph_free(&new)
-    # Too large now; a better lower bound may change that.
-    s.next_order_at = s.n_expanded + 8 * s.q.n_tokens
+    # Too large now; more work or a better lower bound may change that.
+    s.next_order_at = 2 * s.spent
+    s.expanded_before = s.n_expanded + 8 * s.q.n_tokens
     return RUNNING if done == TOO_LARGE else NO_MEMORY
 
 
@@ -508,7 +559,7 @@ cdef Status advance(Search *s) noexcept nogil:
                 s.after_beam = SEARCH
                 if beam_start(&s.beam, &s.q) < 0:
                     return NO_MEMORY
-            elif s.order < s.max_order and s.n_expanded >= s.next_order_at:
+            elif graph_pays(s):
                 s.phase = GRAPH
                 if s.order == 0:
                     done = pairs_open(&s.pairs, &s.q)
@@ -517,7 +568,7 @@ cdef Status advance(Search *s) noexcept nogil:
                     s.phase = PAIRS if done == 0 else SEARCH
                     s.token = s.q.n_tokens - 1
                     if done == TOO_LARGE:
-                        s.next_order_at = s.max_expansions
+                        s.max_order = 0
             elif expand(s) < 0:
                 return NO_MEMORY
         elif s.phase == PAIRS:
@@ -542,10 +593,8 @@ cdef Status advance(Search *s) noexcept nogil:
             cones_backward(&s.q, &s.graph, s.token)
             s.token -= 1
             if s.token < -1:
-                finish_graph(s)
-                if carry_over(s, s.pairs.node) < 0:
+                if finish_graph(s) < 0:
                     return NO_MEMORY
-                s.order += 1
         else:
             # Whatever the reason to stop, an answer is owed.
             if (s.answers.n_found == s.answers.n_best or s.beam.used
@@ -610,7 +659,10 @@ cdef void search_begin(Search *s, Py_ssize_t n_tokens) noexcept nogil:
     s.huge = False
     s.dead = False
     s.order = 0
-    s.next_order_at = s.patience if s.patience >= 0 else 2 * n_tokens
+    s.expanded_before = 0
+    s.spent = 0
+    s.next_order_at = n_tokens * (s.q.n_labels * s.q.n_labels * arc_cost(s) + s.q.n_states * s.q.n_states)
+    s.max_order = s.most_order
     s.n_expanded = 0
     s.phase = BOUND
     s.token = n_tokens - 1
@@ -713,7 +765,7 @@ def label_search(
     int32_t[:, ::1] labels,              # OUT (n_best, n_tokens) label ids, best first
     double[::1] log_weight,              # OUT (n_best,) log of the weights, -inf where unused
     Py_ssize_t max_order=0,              # labels that the nodes of a graph may know, 0 = no graph
-    Py_ssize_t patience=-1,              # expansions before the first graph, -1 = two a token
+    Py_ssize_t patience=-1,              # expansions before each graph, -1 = when they pay
     Py_ssize_t budget=300_000,           # most arcs of a line graph
 ) -> tuple:
     """Find the n_best heaviest label sequences: (n_found, log_upper_bound, proven, n_expanded).
@@ -739,7 +791,7 @@ def label_search(
     s.answers.log_weight = &log_weight[0]
     s.max_expansions = max_expansions
     s.epsilon = epsilon
-    s.max_order = max_order
+    s.most_order = max_order
     s.patience = patience
     s.budget = budget
     try:
@@ -801,7 +853,7 @@ def label_search_batch(
     s.answers.n_best = 1
     s.answers.log_weight = &log_weight
     s.epsilon = epsilon
-    s.max_order = max_order
+    s.most_order = max_order
     s.patience = patience
     s.budget = budget
     i = 0

@@ -5,8 +5,8 @@
 #
 #     R_{T-1}(g) = 1,   R_{t-1}(g) = max_y sum_{h in H_y} A_t(g, h) V_t(h),   V_t(h) = E_t(h) R_t(h) s_t,
 #
-# where s_t is a power of two that keeps max R within 1e6 of one; the exponents add up to `exponent`. A forward vector is
-# a_t(h) = s_t E_t(h) sum_g a_{t-1}(g) A_t(g, h), so vectors of equal length compare directly and no step rounds.
+# where s_t is a power of two that keeps max R within 1e6 of one; the exponents add up to `exponent`. A forward vector
+# is a_t(h) = s_t E_t(h) sum_g a_{t-1}(g) A_t(g, h), so vectors of equal length compare directly and no step rounds.
 #
 # States are numbered so that those of a label are neighbours: label y has [label_ptr[y], label_ptr[y + 1]).
 #
