@@ -30,7 +30,7 @@ Rounding. p is lowered by SHRINK of itself, more than the rounding of prefixes, 
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from ._sequence cimport FLOOR, Sequence, larger, smaller
+from ._sequence cimport FLOOR, Sequence, larger, leads_on, smaller
 
 cdef double SHRINK = 1e-13     # of the lower corner; at least 8 (K + 2) 2^-53
 cdef double NARROW = 1e-9      # below this width all corners get the largest value
@@ -270,7 +270,9 @@ cdef void look_ahead(const Sequence *q, Graph *g, Py_ssize_t t, Py_ssize_t n) no
             for k in range(width):
                 value += row[k] * lit[k]
                 base += row[k] * ray[k]
-            g.gain[a * w + i] = larger(value, FLOOR) if rest[i] > 0.0 else 0.0
+            g.gain[a * w + i] = value
+            if value < FLOOR:
+                g.gain[a * w + i] = FLOOR if leads_on(row, reach, width) else 0.0
             value *= inverse[i]
             total += low[i] * value
             z[i] = value
