@@ -10,16 +10,16 @@ Prefixes leave the heap by falling bound; a child's bound is capped by its paren
 prefix is dropped when n_best kept ones of its token and label are at least as good whatever follows.
 
 Stages. (1) The bound is a . R (see _sequence.pxd), and a kept prefix is as good if it is at least as large in every
-state that can still reach the end. For the single best sequence the search follows the best child without a heap
-until that is not the best of all; on peaked models it mostly is. After 2 T expansions a narrow beam supplies lower
-bounds. (2) Then prefixes become nodes of a graph with cones (see _cones.pyx): sharper bounds, and comparisons in the
-directions of the suffixes that exist. (3) Then nodes that know one label more, and again (see _line_graph.pyx), up to
-max_order, as long as a graph has at most `budget` arcs. A new stage takes the prefixes and the heap over; bounds only
-fall.
+state that can still reach the end. For the single best sequence the search first follows the best child without a
+heap, until that falls behind; on peaked models it mostly arrives. After 2 T expansions a narrow beam supplies lower
+bounds. (2) Then prefixes become nodes of a graph with cones (see _cones.pyx): sharper bounds, and comparisons along
+the suffixes that exist. (3) Then nodes that know one label more, and again (see _line_graph.pyx), up to max_order,
+as long as a graph has at most `budget` arcs. A new stage takes the prefixes and the heap over; bounds only fall.
 
 When. The graph comes after 2 T expansions; for n_best answers after T / 2 more for each, if expansions have then cost
-as much as it will. A line graph comes when the expansions since the last graph have cost as much as it will: so the work
-is at most about twice that of the better choice. With `patience` each graph comes after so many expansions instead.
+as much as it will. A line graph comes when the expansions since the last graph have cost as much as it will: so the
+work is never much more than twice that of the better choice. With `patience` each graph comes after so many expansions
+instead.
 
 Range. See _sequence.pxd. What the search gives up for being below TINY, or leaves out because no more than epsilon can
 be gained by it, is remembered in `dropped`.
@@ -50,7 +50,7 @@ from ._sequence cimport (
 )
 
 cdef enum:
-    SLICE = 1 << 27            # multiplications between two looks at pending signals
+    SLICE = 1 << 27            # multiplications or cycles between two looks at pending signals
     # Cycles, roughly, as measured with 2 to 8 states a label; only the balance between stages hangs on them.
     EXPANSION_COST = 1000
     CHILD_COST = 60
@@ -76,6 +76,7 @@ cdef enum Phase:
     FINISH
 
 cdef double LOG_2 = log(2.0)
+cdef double DETOUR = 0.5        # the way down goes on while its bound is not below this of the best one left behind
 
 cdef struct Prefix:
     int64_t vector             # where its forward vector starts in Search.vector
@@ -257,12 +258,24 @@ cdef int open_children(Search *s, Py_ssize_t parent, double cap) noexcept nogil:
     cdef Py_ssize_t t = s.prefix[parent].token + 1
     cdef const double *a = s.vector + s.prefix[parent].vector
     cdef Py_ssize_t width, node, label
+    cdef Py_ssize_t best = -1
     cdef int64_t arc
+    cdef double bound
+    cdef double top = 0.0
     if s.order == 0:
         if source >= 0:
             spread_out(&s.q, a, source, t)
+        if t == s.q.n_tokens - 1:
+            # The best one first: then the others mostly need no forward pass of their own.
+            for label in range(s.q.n_labels):
+                bound = child_bound(&s.q, a, source, label, t)
+                if bound > top:
+                    top = bound
+                    best = label
+            if best >= 0 and open_child(s, parent, best, best, top, cap) < 0:
+                return -1
         for label in range(s.q.n_labels):
-            if open_child(s, parent, label, label, child_bound(&s.q, a, source, label, t), cap) < 0:
+            if label != best and open_child(s, parent, label, label, child_bound(&s.q, a, source, label, t), cap) < 0:
                 return -1
         return 0
     node = s.prefix[parent].node
@@ -367,7 +380,7 @@ cdef int dive_token(Search *s) noexcept nogil:
     cdef const double *node = s.q.node + t * s.q.n_states
     cdef Py_ssize_t h
     cdef double value
-    if t == s.q.n_tokens - 1 and s.plain and bound >= s.rival and bound >= TINY:
+    if t == s.q.n_tokens - 1 and s.plain and bound >= TINY:
         memcpy(s.answers.labels, s.dive_label, <size_t>s.q.n_tokens * sizeof(int32_t))
         s.answers.log_weight[0] = log(bound) + <double>s.q.exponent * LOG_2
         s.answers.value[0] = s.answers.lower = bound
@@ -376,7 +389,7 @@ cdef int dive_token(Search *s) noexcept nogil:
             s.phase = FINISH
             s.answers.dropped = larger(s.answers.dropped, s.rival)
             return 0
-    if t == s.q.n_tokens - 1 or bound < s.rival or bound < TINY or s.n_expanded >= s.max_expansions:
+    if t == s.q.n_tokens - 1 or bound < DETOUR * s.rival or bound < TINY or s.n_expanded >= s.max_expansions:
         return leave_dive(s, t)
     for h in range(first, s.q.label_ptr[label + 1]):
         value = 0.0
@@ -522,6 +535,7 @@ cdef Status start_graph(Search *s) noexcept nogil:
 cdef Status advance(Search *s) noexcept nogil:
     """Work for one slice, or to the end."""
     cdef int64_t left = SLICE
+    cdef int64_t spent = s.spent
     cdef double top
     cdef int done
     while left > 0:
@@ -549,7 +563,9 @@ cdef Status advance(Search *s) noexcept nogil:
             if s.beam.token == s.q.n_tokens:
                 s.phase = s.after_beam
         elif s.phase == SEARCH:
-            left -= s.q.width * s.q.n_states
+            # Kept prefixes to compare with may be thousands: what an expansion costs is known only afterwards.
+            left -= s.spent - spent
+            spent = s.spent
             top = s.heap.entry[0].value if s.heap.size > 0 else 0.0
             if (top <= s.answers.lower * (1.0 + s.accepted) or s.n_expanded >= s.max_expansions
                     or s.n_prefixes == INT32_MAX):
@@ -595,6 +611,7 @@ cdef Status advance(Search *s) noexcept nogil:
             if s.token < -1:
                 if finish_graph(s) < 0:
                     return NO_MEMORY
+                spent = s.spent
         else:
             # Whatever the reason to stop, an answer is owed.
             if (s.answers.n_found == s.answers.n_best or s.beam.used
