@@ -14,7 +14,7 @@ search:
     shipped   what `ldi_exact` does: stages when they pay
 
 A row tells expansions (mean and largest), how many lattices were certified, the mean gap in log between bound and
-answer, and milliseconds a lattice (CPU time of this thread). All variants that certify must agree on the answer's weight.
+answer, and milliseconds a lattice (CPU time of this thread). Variants that certify must agree on the answer's weight.
 """
 
 from __future__ import annotations

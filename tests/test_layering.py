@@ -47,8 +47,8 @@ KERNEL = re.compile(r"^\s*(?:from\s+(\S+)\s+(c?import)\s|(c?import)\s+(\S+))", r
 HEADERS = {
     "sklearn_latent._lattice._numeric",
     *(
-        f"sklearn_latent._decoding.{name}"
-        for name in ("_answers", "_beam", "_cones", "_heap", "_line_graph", "_sequence")
+        f"sklearn_latent._decoding._{name}"
+        for name in ("answers", "beam", "cones", "dive", "heap", "line_graph", "prefixes", "sequence", "stages")
     ),
 }
 

@@ -14,6 +14,7 @@ enum { SL_BLOCK = 8 };
 #define SL_FLOOR 1e-300 /* smallest value of something positive */
 #define SL_TINY 1e-270  /* prefixes below are given up; SL_FLOOR is no more than rounding beside it */
 #define SL_HUGE 1e290   /* vectors beyond it void the certificate */
+#define SL_DETOUR 0.5   /* the way down goes on while its bound is not below this of the best one passed by */
 
 /* out(h, g) = arc(g, h) for an n x n matrix, tile by tile. */
 static void sl_turn(const double *SL_RESTRICT arc, ptrdiff_t arc_stride, double *SL_RESTRICT out,
