@@ -2,8 +2,8 @@
 """Latent-variable conditional random fields for labelling sequences with scikit-learn."""
 
 from ._sequences import LabelSequences, SequenceMatrix
-from ._taggers import LatentCRFTagger, RowClassifier
+from ._taggers import LatentCRFTagger, RowClassifier, SPNCRFTagger
 
-__all__ = ["LabelSequences", "LatentCRFTagger", "RowClassifier", "SequenceMatrix", "__version__"]
+__all__ = ["LabelSequences", "LatentCRFTagger", "RowClassifier", "SPNCRFTagger", "SequenceMatrix", "__version__"]
 
 __version__ = "0.1.0.dev0"

@@ -24,7 +24,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_latent import LabelSequences, LatentCRFTagger, SequenceMatrix
+from sklearn_latent import LabelSequences, LatentCRFTagger, SequenceMatrix, SPNCRFTagger
 from sklearn_latent.datasets import load_chunks
 from sklearn_latent.feature_extraction import SequenceDictVectorizer, TemplateVectorizer
 from sklearn_latent.metrics import chunk_f1_scorer, make_chunk_scorer, token_accuracy_scorer
@@ -39,8 +39,23 @@ METHODS = ["predict", "predict_marginals", "predict_latent", "predict_latent_mar
            "log_likelihood", "predict_nbest"]  # fmt: skip
 
 
+KINDS = {"latent": LatentCRFTagger, "spn": SPNCRFTagger}
+KIND: type = LatentCRFTagger
+SMALL: dict[type, dict] = {
+    LatentCRFTagger: {"tol": 1e-4},
+    SPNCRFTagger: {"n_states": 2, "solver": "lbfgs", "tol": 1e-3, "max_iter": 500},
+}
+
+
+@pytest.fixture(params=KINDS, autouse=True)
+def kind(request, monkeypatch):
+    """Every test is one of both taggers."""
+    monkeypatch.setitem(globals(), "KIND", KINDS[request.param])
+    return request.param
+
+
 def tagger(**params):
-    return LatentCRFTagger(**{"n_latent": 2, "random_state": 0, "tol": 1e-4, **params})
+    return KIND(**{"n_latent": 2, "random_state": 0, **SMALL[KIND], **params})
 
 
 def arguments(method, X, y):
@@ -53,7 +68,10 @@ def numbers(n_features=3, dtype=float):
 
 
 def weights(est):
-    return [est.coef_, est.transition_coef_, est.start_coef_, est.end_coef_, est.edge_coef_.toarray()]
+    chain = [est.transition_coef_, est.start_coef_, est.end_coef_]
+    if isinstance(est, SPNCRFTagger):
+        return [*chain, *est.factor_coef_, *(b for biases in est.factor_bias_ for b in biases)]
+    return [*chain, est.coef_, est.edge_coef_.toarray()]
 
 
 def assert_same_model(a, b, **tolerance):
@@ -69,13 +87,13 @@ def test_check_estimator():
     """One check applies to estimators that take no table; scikit-learn says so in warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_estimator(LatentCRFTagger())
+        check_estimator(KIND())
 
 
 def test_tags():
-    tags = get_tags(LatentCRFTagger())
+    tags = get_tags(KIND())
     assert tags.estimator_type is None
-    assert not is_classifier(LatentCRFTagger())
+    assert not is_classifier(KIND())
     assert not tags.input_tags.two_d_array
     assert tags.target_tags.required
 
@@ -90,17 +108,26 @@ EVERY_PARAMETER = {
 }  # fmt: skip
 
 
-def test_parameters_are_kept_as_they_are():
-    assert EVERY_PARAMETER.keys() == LatentCRFTagger().get_params().keys()
-    est = LatentCRFTagger(**EVERY_PARAMETER)
+SPN_PARAMETERS = {
+    "n_layers": 2, "n_products": 3, "n_states": np.int64(2), "order": 2, "factors": [(1, 1), (2, 2)], "operator": "max",
+    "normalization": "global", "sparse_factors": False, "unseen": "forbid", "tie_inputs": True, "beam_width": 5,
+    "dtype": np.float32,
+    **{name: value for name, value in EVERY_PARAMETER.items() if name not in ("edge_features", "support")},
+}  # fmt: skip
+
+
+def test_parameters_are_kept_as_they_are(kind):
+    every = SPN_PARAMETERS if kind == "spn" else EVERY_PARAMETER
+    assert every.keys() == KIND().get_params().keys()
+    est = KIND(**every)
     for name, value in est.get_params(deep=False).items():
-        assert value is EVERY_PARAMETER[name]
+        assert value is every[name]
         assert getattr(est, name) is value
-    other = LatentCRFTagger().set_params(**EVERY_PARAMETER)
-    assert all(other.get_params()[name] is value for name, value in EVERY_PARAMETER.items())
+    other = KIND().set_params(**every)
+    assert all(other.get_params()[name] is value for name, value in every.items())
     assert len(repr(est)) > 100
-    assert "LatentCRFTagger" in est._repr_html_()
-    assert isinstance(clone(est), LatentCRFTagger)
+    assert KIND.__name__ in est._repr_html_()
+    assert isinstance(clone(est), KIND)
 
 
 def test_nested_parameters_of_the_vectorizer():
@@ -112,7 +139,8 @@ def test_nested_parameters_of_the_vectorizer():
 
 
 def test_fit_changes_no_parameter_and_no_data():
-    est = tagger(n_latent={"O": 2}, edge_features=["w=Bo"], constraints=[("O", "O"), ("O", "B-PER"), ("B-PER", "O")])
+    own = {"factors": [(1, 1), (2, 2)]} if KIND is SPNCRFTagger else {"edge_features": ["w=Bo"]}
+    est = tagger(n_latent={"O": 2}, **own, constraints=[("O", "O"), ("O", "B-PER"), ("B-PER", "O")])
     before = {name: (value, repr(value)) for name, value in est.get_params().items()}
     data = repr(X), repr(Y)
     assert est.fit(X, Y) is est
@@ -155,7 +183,7 @@ def test_clone_of_a_fitted_tagger_is_not_fitted():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_before_fit(method):
-    est = LatentCRFTagger()
+    est = KIND()
     with pytest.raises(NotFittedError):
         check_is_fitted(est)
     with pytest.raises(NotFittedError):
@@ -169,7 +197,9 @@ def test_methods_before_fit(method):
              "state_labels_", "n_features_in_", "edge_features_", "n_iter_", "loss_curve_", "objective_", "converged_"]
 )  # fmt: skip
 def test_attributes_come_with_fit(name):
-    assert not hasattr(LatentCRFTagger(), name)
+    if KIND is SPNCRFTagger and name in ("coef_", "edge_coef_", "edge_features_"):
+        name = {"coef_": "factor_coef_", "edge_coef_": "factor_bias_", "edge_features_": "ngrams_"}[name]
+    assert not hasattr(KIND(), name)
     assert hasattr(tagger().fit(X, Y), name)
 
 
@@ -477,6 +507,8 @@ def test_bad_X_later(name, method):
 
 
 def fitted_on_numbers():
+    if KIND is SPNCRFTagger:
+        return tagger().fit(numbers(), Y)
     return LatentCRFTagger.from_weights(["B-PER", "O"], np.ones((3, 2)), np.zeros((2, 2)))
 
 
@@ -488,7 +520,7 @@ def fitted_on_tokens():
 def test_other_numbers_of_features(method):
     call = getattr(fitted_on_numbers(), method)
     for bad in (numbers(4), SequenceMatrix(sp.csr_array((30, 4)), [len(x) for x in XS])):
-        with pytest.raises(ValueError, match="X has 4 features, but LatentCRFTagger was fitted with 3 features"):
+        with pytest.raises(ValueError, match=r"X has 4 features, but \w+CRFTagger was fitted with 3 features"):
             call(*arguments(method, bad, Y))
     with pytest.raises(TypeError, match=r"X holds tokens.*fitted on numbers.*\(T, 3\)"):
         call(*arguments(method, X, Y))
@@ -735,7 +767,8 @@ def test_pipeline(vectorizer, output):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_search_in_a_pipeline():
     pipeline = make_pipeline(SequenceDictVectorizer(), tagger())
-    search = GridSearchCV(pipeline, {"latentcrftagger__n_latent": [1, 2]}, cv=2, scoring=chunk_f1_scorer).fit(X, Y)
+    grid = {f"{KIND.__name__.lower()}__n_latent": [1, 2]}
+    search = GridSearchCV(pipeline, grid, cv=2, scoring=chunk_f1_scorer).fit(X, Y)
     assert search.predict(X) == Y
 
 

@@ -14,7 +14,7 @@ from sklearn_latent._decoding import DECODERS
 from sklearn_latent._objective import ChainObjective, Chunk
 from sklearn_latent._scorers import Design, LinearScorer
 from sklearn_latent._sequences import LabelCodec
-from sklearn_latent._taggers import training
+from sklearn_latent._taggers import linear_chain, training
 from sklearn_latent._threads import Workers, one_blas_thread
 from sklearn_latent.exceptions import ConvergenceWarning
 
@@ -126,7 +126,9 @@ def _objective(
     """The objective that `fit` minimises."""
     codec = LabelCodec.from_labels(y)
     data = training.TrainingSet(X, codec.encode(y), np.ones(len(X)), codec.classes.tolist(), np.arange(len(X)))
-    _, objective, chunks = training.build(LatentCRFTagger(n_latent, support=support, edge_features=edge_features), data)
+    _, objective, chunks = linear_chain.build(
+        LatentCRFTagger(n_latent, support=support, edge_features=edge_features), data
+    )
     return objective, chunks
 
 

@@ -58,7 +58,7 @@ class ApproximateLDIDecoder:
         unseen = np.clip(1.0 - covered, 0.0, 1.0)
         best = np.exp(out.log_prob)
         out.exact = (best >= unseen - 1e-12) | at_least_half(out.log_prob)
-        if top.one_state_a_label:  # the first path is the best label sequence
+        if top.one_path:  # the first path is the best label sequence
             out.exact |= out.n_paths > 0
         with np.errstate(divide="ignore"):
             out.upper_bound = np.where(out.exact, out.log_prob, np.log(np.maximum(best, unseen)))

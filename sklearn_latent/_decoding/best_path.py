@@ -15,16 +15,25 @@ class BestPathDecoder:
     """Best hidden path (BHP): Viterbi over latent states, then each state's label.
 
     It replaces the sum over latent paths by its largest term, so the labels need not be the most probable ones; with
-    one state a label they are.
+    one state a label they are, unless scores of states are sums over variables below them: these are maximised too.
+
+    Parameters
+    ----------
+    below : bool, default=True
+        Whether variables below the states are maximised.
     """
+
+    def __init__(self, below: bool = True):
+        self.below = below
 
     def decode(self, lattice: Lattice) -> Decoded:
         """Decode a batch of sequences."""
-        path, _ = lattice.best_path()
+        joint = self.below and lattice.maximised is not None
+        path, _ = (lattice.maximised() if joint else lattice).best_path()
         codes = np.where(path < 0, 0, lattice.topology.state_label[np.maximum(path, 0)]).astype(np.int32)
         out = Decoded.of(codes, len(lattice))
         out.log_prob = lattice.label_log_prob(codes)
-        if lattice.topology.one_state_a_label:
+        if lattice.topology.one_path and not joint:
             out.exact[:] = True
         else:
             out.exact = at_least_half(out.log_prob)
@@ -32,6 +41,8 @@ class BestPathDecoder:
 
     def label_ids(self, lattice: Lattice) -> np.ndarray | None:
         """Label ids alone (see `Decoder`)."""
+        if self.below and lattice.maximised is not None:
+            return None
         path, score = lattice.best_path()
         # A path of finite score can pass by a score that is not a number.
         if not np.isfinite(score).all() or not (lattice.node < np.inf).all() or not (lattice.arc < np.inf).all():

@@ -27,7 +27,8 @@ class ExactLDIDecoder:
 
     A prefix carries its forward vector over the latent states of its last label, so latent paths are summed out as
     the search goes, and its bound lets each state choose the best continuation by itself. The first complete prefix
-    that leaves the heap is the most probable label sequence; with one state a label the search is Viterbi's.
+    that leaves the heap is the most probable label sequence; where a label
+    sequence is one path of states the search is Viterbi's.
 
     Parameters
     ----------
@@ -43,8 +44,8 @@ class ExactLDIDecoder:
 
     def decode(self, lattice: Lattice) -> Decoded:
         """Decode a batch of sequences."""
-        if lattice.topology.one_state_a_label:
-            out = BestPathDecoder().decode(lattice)
+        if lattice.topology.one_path:
+            out = BestPathDecoder(below=False).decode(lattice)
             out.upper_bound = out.log_prob.copy()
             return out
         out = Decoded.of(np.zeros(len(lattice.node), dtype=np.int32), len(lattice))
@@ -67,7 +68,7 @@ class ExactLDIDecoder:
 
     def label_ids(self, lattice: Lattice) -> np.ndarray | None:
         """Label ids alone (see `Decoder`)."""
-        return BestPathDecoder().label_ids(lattice) if lattice.topology.one_state_a_label else None
+        return BestPathDecoder(below=False).label_ids(lattice) if lattice.topology.one_path else None
 
     def _search_batch(self, lattice: Lattice, out: Decoded, gap: np.ndarray) -> np.ndarray:
         """Decode in one call the sequences whose plain factors serve; return which, (n_sequences,), empty ones too."""

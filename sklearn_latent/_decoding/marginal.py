@@ -37,8 +37,16 @@ def _unrestricted(lattice: Lattice) -> bool:
 
 
 def _best_allowed(lattice: Lattice, marginals: np.ndarray) -> np.ndarray:
-    """Max walk over labels whose node scores are the marginals and whose arcs are the allowed ones."""
+    """Max walk over labels whose node scores are the marginals and whose arcs are the allowed ones.
+
+    Where states know more than their label, what may follow is a matter of states, and the walk is over them.
+    """
     top = lattice.topology
+    if top.histories:
+        node = np.where(lattice.node > -np.inf, marginals[:, top.state_label], -np.inf)
+        arc = np.where(lattice.arc > -np.inf, 0.0, -np.inf)
+        path, _ = Lattice(top, node, arc, lattice.offsets).best_path()
+        return np.where(path < 0, 0, top.state_label[np.maximum(path, 0)]).astype(np.int32)
     allowed = np.zeros((top.n_labels, top.n_labels), dtype=bool)
     free = top.free_arcs
     allowed[top.state_label[top.arc_source[free]], top.state_label[top.arc_target[free]]] = True

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -117,9 +118,19 @@ class Lattice:
     arc : ndarray of float64 of shape (1, n_arcs) or (n_tokens, n_arcs), C-contiguous
         Log-score of each arc; row ``t`` is the move into token ``t``, one row serves every token.
     offsets : ndarray of int64 of shape (n_sequences + 1,)
+    maximised : callable or None
+        Gives the lattice whose scores are maxima over the variables that these scores sum out; None: there are none.
     """
 
-    def __init__(self, topology: Topology, node: np.ndarray, arc: np.ndarray, offsets: np.ndarray):
+    def __init__(
+        self,
+        topology: Topology,
+        node: np.ndarray,
+        arc: np.ndarray,
+        offsets: np.ndarray,
+        maximised: Callable[[], Lattice] | None = None,
+    ):
+        self.maximised = maximised
         self.topology = topology
         self.node = node
         self.arc = arc

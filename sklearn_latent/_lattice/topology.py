@@ -33,6 +33,11 @@ class Topology:
         Every pair of states is an arc, so that arc scores read as a (n_states, n_states) matrix [source, target].
     arc_allowed : ndarray of bool of shape (n_arcs,) or None
         Arcs that are not allowed score ``-inf``; None: all are.
+    histories : bool
+        Whether states know labels before their own, so that what may follow depends on the state and not on its label.
+    one_path : bool or None
+        Whether a label sequence is at most one path of states, so that nothing is summed out. None: if there is one
+        state a label.
     """
 
     n_labels: int
@@ -45,6 +50,12 @@ class Topology:
     arc_ptr: np.ndarray
     dense: bool
     arc_allowed: np.ndarray | None = None
+    histories: bool = False
+    one_path: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.one_path is None:
+            object.__setattr__(self, "one_path", self.one_state_a_label)
 
     @property
     def n_arcs(self) -> int:
@@ -53,7 +64,7 @@ class Topology:
 
     @property
     def one_state_a_label(self) -> bool:
-        """Whether a label sequence is one path, so that nothing is summed out."""
+        """Whether states are labels."""
         return self.n_states == self.n_labels
 
     @property

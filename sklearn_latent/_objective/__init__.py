@@ -2,6 +2,7 @@
 """Training criteria: value and gradient from a scorer, a lattice and labels."""
 
 from .chain import ChainObjective, Chunk, Packing
+from .local import LocalObjective, TooManyHistories
 from .sampled import SampledObjective
 
-__all__ = ["ChainObjective", "Chunk", "Packing", "SampledObjective"]
+__all__ = ["ChainObjective", "Chunk", "LocalObjective", "Packing", "SampledObjective", "TooManyHistories"]

@@ -99,13 +99,24 @@ class Chunk:
             self.blocks.append(block)
 
     @staticmethod
-    def cut(values, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray, row_bytes: int) -> list[Chunk]:
-        """Cut a corpus into chunks whose work arrays, `row_bytes` a token, stay within `CHUNK_BYTES`."""
+    def cut(
+        values,
+        codes: np.ndarray,
+        offsets: np.ndarray,
+        weight: np.ndarray,
+        row_bytes: int,
+        block_tokens: int | None = None,
+    ) -> list[Chunk]:
+        """Cut a corpus into chunks whose work arrays, `row_bytes` a token, stay within `CHUNK_BYTES`.
+
+        Blocks have `block_tokens` tokens; None: what rows of that width ask for.
+        """
         chunks, whole = [], Design(values)
-        # Narrow rows make larger blocks: what a call costs has to be little beside its work. Wide ones, of arcs with
-        # scores of their own at each token, make smaller blocks, so that a chunk has some for every thread.
-        block_tokens = BLOCK_TOKENS * min(4, max(1, NARROW // max(1, row_bytes)))
-        block_tokens = min(block_tokens, max(1, CHUNK_BYTES // BLOCKS // max(1, row_bytes)))
+        if block_tokens is None:
+            # Narrow rows make larger blocks: what a call costs has to be little beside its work. Wide ones, of arcs
+            # with scores of their own at each token, make smaller blocks, so that a chunk has some for every thread.
+            block_tokens = BLOCK_TOKENS * min(4, max(1, NARROW // max(1, row_bytes)))
+            block_tokens = min(block_tokens, max(1, CHUNK_BYTES // BLOCKS // max(1, row_bytes)))
         for a, b in cut_evenly(np.diff(offsets), max(1, CHUNK_BYTES // max(1, row_bytes))):
             rows = slice(int(offsets[a]), int(offsets[b]))
             design = whole if rows == slice(0, len(codes)) else whole.rows(rows.start, rows.stop)
@@ -171,18 +182,18 @@ class ChainObjective:
         """Loss of the chunks without the prior; its gradient is added to `grad`."""
         prepared = self.scorer.prepare(self.packing.views(theta))
         named = self.packing.views(grad)
-        buffers = self.scorer.gradient_buffers(named)
+        buffers = self.scorer.gradient_buffers(named, prepared)
         value = 0.0
         for chunk in chunks:
             node_delta = self._work(len(chunk.codes))
-            arc_delta = None
+            arc_delta, kept = None, self.scorer.keep(len(chunk.codes))
 
-            def task(block: Block, chunk=chunk, node_delta=node_delta):
-                return self._block(prepared, chunk, block, node_delta)
+            def task(block: Block, chunk=chunk, node_delta=node_delta, kept=kept):
+                return self._block(prepared, chunk, block, node_delta, kept)
 
             for block, (losses, block_arcs) in zip(chunk.blocks, workers.map(task, chunk.blocks), strict=True):
                 value += float(losses.sum())
-                if "edge" in prepared:
+                if self.scorer.arc_rows_differ:
                     if arc_delta is None:
                         arc_delta = np.empty((len(chunk.codes), self.topology.n_arcs))
                     arc_delta[block.rows] = block_arcs
@@ -197,7 +208,7 @@ class ChainObjective:
                 for _ in workers.map(f, ranges):
                     pass
 
-            self.scorer.add_gradient(buffers, chunk.design, chunk.offsets, node_delta, arc_delta, tasks)
+            self.scorer.add_gradient(buffers, chunk.design, chunk.offsets, node_delta, arc_delta, tasks, kept)
         self.scorer.finish_gradient(buffers, named)
         return value
 
@@ -220,6 +231,11 @@ class ChainObjective:
 
         return sum(workers.map(task, [(chunk, block) for chunk in chunks for block in chunk.blocks]))
 
+    def narrowed(self, features: np.ndarray) -> tuple[ChainObjective, np.ndarray]:
+        """The objective over some features, without the prior, and the positions of its weights among all."""
+        scorer, index = self.scorer.narrowed(features)
+        return type(self)(self.topology, scorer, np.inf), index
+
     def impossible_sequence(self, theta: np.ndarray, chunks: list[Chunk], workers: Workers) -> int | None:
         """Position of the first sequence whose labels have probability zero, or None."""
         prepared = self.scorer.prepare(self.packing.views(theta))
@@ -230,13 +246,15 @@ class ChainObjective:
                     return chunk.first + block.sequences.start + int(np.flatnonzero(np.isneginf(clamped))[0])
         return None
 
-    def _lattice(self, prepared, block: Block) -> Lattice:
-        node, arc = self.scorer.forward(prepared, block.design, block.offsets)
+    def _lattice(self, prepared, block: Block, kept=None) -> Lattice:
+        node, arc = self.scorer.forward(prepared, block.design, block.offsets, kept, block.rows.start)
         return Lattice(self.topology, node, arc, block.offsets)
 
-    def _block(self, prepared, chunk: Chunk, block: Block, node_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _block(
+        self, prepared, chunk: Chunk, block: Block, node_delta: np.ndarray, kept
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Losses of a block's sequences and its arc delta; its rows of `node_delta` are filled."""
-        lattice = self._lattice(prepared, block)
+        lattice = self._lattice(prepared, block, kept)
         weight, codes = chunk.weight[block.sequences], chunk.codes[block.rows]
         arc_delta, rows = np.zeros_like(lattice.arc), node_delta[block.rows]
         rows.fill(0.0)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._lattice import Lattice
-from .._scorers import Design
+from .._scorers import LinearScorer
 from .._scorers.batch import Batch, BatchScorer
 from .._sequences import SequenceMatrix
 from .._threads import BLOCK_TOKENS, Workers, cut_by_tokens
@@ -33,29 +33,30 @@ class _Sparse:
 
 
 @dataclass(frozen=True)
-class _Whole:
-    """A batch that touches all weights."""
+class _Chunks:
+    """A batch for any scorer, cut so that its work arrays stay small, and the weights that it touches."""
 
-    chunk: Chunk
-    index = slice(None)
+    objective: ChainObjective
+    chunks: list[Chunk]
+    index: np.ndarray | slice
 
     @property
     def weight(self) -> np.ndarray:
         """Weight of each sequence."""
-        return self.chunk.weight
+        return np.concatenate([chunk.weight for chunk in self.chunks])
 
 
 class SampledObjective:
     """A corpus whose sequences can be drawn.
 
     With sparse features a batch touches few of the weights, and only these come in and go out: the cost of a batch
-    depends on the batch and not on the model. With dense features it touches all of them, and any scorer serves.
+    depends on the batch and not on the model. With dense features it touches all of them.
 
     Parameters
     ----------
     objective : ChainObjective
     X : SequenceMatrix
-        No empty sequence. Sparse only for a linear scorer.
+        No empty sequence.
     codes : ndarray of int32 of shape (n_tokens,)
     weight : ndarray of float64 of shape (n_sequences,), positive
     workers : Workers
@@ -71,22 +72,36 @@ class SampledObjective:
         self.workers = workers
         self.n_samples = len(X)
         self.total_weight = float(weight.sum())
-        self._scorer = BatchScorer(objective.scorer, X) if sp.issparse(X.values) else None
+        self._scorer = None
+        if sp.issparse(X.values):
+            if isinstance(objective.scorer, LinearScorer):
+                self._scorer = BatchScorer(objective.scorer, X)
+            else:
+                self._column = np.zeros(X.n_features, dtype=np.int64)
 
     @property
     def precision(self) -> float:
         """Derivative of the prior over the weight it belongs to, ``1 / sigma ** 2``."""
         return 0.0 if np.isinf(self.objective.sigma) else 1.0 / self.objective.sigma**2
 
-    def draw(self, samples: np.ndarray) -> _Sparse | _Whole:
+    def draw(self, samples: np.ndarray) -> _Sparse | _Chunks:
         """A batch of some sequences, by their positions; its `index` says which weights it touches."""
         codes, weight = self.codes[self.X._rows_of(samples)], self.weight[samples]
         if self._scorer is not None:
             return _Sparse(self._scorer.draw(samples), codes, weight)
-        part = self.X[samples]
-        return _Whole(Chunk(Design(part.values), codes, part.offsets, weight))
+        part, objective, index = self.X[samples], self.objective, slice(None)
+        values = part.values
+        if sp.issparse(values):
+            used = np.unique(values.indices)
+            self._column[used] = np.arange(len(used))
+            arrays = (values.data, self._column[values.indices], values.indptr)
+            values = sp.csr_array(arrays, shape=(part.n_tokens, len(used)))
+            objective, index = objective.narrowed(used)
+        scorer = objective.scorer
+        chunks = Chunk.cut(values, codes, part.offsets, weight, scorer.row_bytes, scorer.block_tokens)
+        return _Chunks(objective, chunks, index)
 
-    def evaluate(self, values: np.ndarray, batch: _Sparse | _Whole) -> tuple[float, float, np.ndarray]:
+    def evaluate(self, values: np.ndarray, batch: _Sparse | _Chunks) -> tuple[float, float, np.ndarray]:
         """Loss of a batch, without the prior.
 
         Parameters
@@ -110,7 +125,7 @@ class SampledObjective:
             loss, grad = self._sparse(values, batch)
             return loss, weight, grad
         grad = np.zeros(len(values))
-        return self.objective.add_loss(values, [batch.chunk], self.workers, grad), weight, grad
+        return batch.objective.add_loss(values, batch.chunks, self.workers, grad), weight, grad
 
     def _sparse(self, values: np.ndarray, drawn: _Sparse) -> tuple[float, np.ndarray]:
         """Loss and derivative of a batch of sparse rows."""

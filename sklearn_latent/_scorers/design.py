@@ -67,6 +67,10 @@ class Design:
         """The rows as C-contiguous float64; only for dense designs."""
         return np.ascontiguousarray(self._matrix, dtype=np.float64)
 
+    def dense_part(self, first: int, last: int, dtype: np.dtype) -> np.ndarray:
+        """A range of rows as C-contiguous numbers of a type; only for dense designs."""
+        return np.ascontiguousarray(self._matrix[first:last], dtype=dtype)
+
     def dense_columns(self, first: int, last: int) -> np.ndarray:
         """A range of columns as float64; only for dense designs."""
         return self._matrix[:, first:last].astype(np.float64, copy=False)

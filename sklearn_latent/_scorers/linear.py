@@ -42,6 +42,20 @@ class LinearScorer:
         self.sparse = sparse
         self.split = split_of(support.state) if split and sparse else None
 
+    @property
+    def arc_rows_differ(self) -> bool:
+        """Whether each token has an arc row of its own."""
+        return self.support.edge is not None
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a token's row of scores."""
+        return self.topology.row_bytes(arc_rows_differ=self.arc_rows_differ)
+
+    @property
+    def block_tokens(self) -> None:
+        """Tokens of a block: what the width of the rows asks for."""
+
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each parameter array, in packing order."""
         s = self.support
@@ -70,8 +84,14 @@ class LinearScorer:
             prepared[name] = row
         return prepared
 
+    def keep(self, n_tokens: int) -> None:
+        """Nothing: derivatives of a linear scorer don't need its scores."""
+
+    def maximised(self) -> None:
+        """Nothing to maximise: there are no variables under the states."""
+
     def forward(
-        self, prepared: dict[str, np.ndarray], design: Design, offsets: np.ndarray
+        self, prepared: dict[str, np.ndarray], design: Design, offsets: np.ndarray, kept: None = None, first: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Node scores and arc scores of a block of sequences (see `Scorer`)."""
         if self.split is None:
@@ -87,7 +107,7 @@ class LinearScorer:
             return node, prepared["arc"]
         return node, self._product(self.support.edge, prepared["edge"], design, prepared["arc"])
 
-    def gradient_buffers(self, grad: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def gradient_buffers(self, grad: dict[str, np.ndarray], prepared: dict | None = None) -> dict[str, np.ndarray]:
         """Arrays that sums go to: the gradient itself, or a matrix where the design is dense and the support isn't."""
         buffers = dict(grad)
         for name, pattern in self._patterns():
@@ -105,6 +125,7 @@ class LinearScorer:
         node_delta: np.ndarray,
         arc_delta: np.ndarray,
         tasks: Callable,
+        kept: None = None,
     ) -> None:
         """Add the derivatives of a chunk; `arc_delta` is (1, n_arcs), or (n_tokens, n_arcs) with edge features."""
         s = self.support

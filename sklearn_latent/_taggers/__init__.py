@@ -3,5 +3,6 @@
 
 from .latent_crf import LatentCRFTagger
 from .rows import RowClassifier
+from .spn_crf import SPNCRFTagger
 
-__all__ = ["LatentCRFTagger", "RowClassifier"]
+__all__ = ["LatentCRFTagger", "RowClassifier", "SPNCRFTagger"]

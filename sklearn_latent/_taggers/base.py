@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from .._decoding import Decoded, DecodeResult, label_nbest
+from .._decoding import Decoded, Decoder, DecodeResult, label_nbest
 from .._decoding.path_mass import path_mass
 from .._decoding.spans import SpanReader
 from .._lattice import Lattice
@@ -35,7 +35,7 @@ from ..exceptions import InexactDecodingWarning
 from ..metrics import get_chunks
 from .options import MOST_SEARCH, check_scheme, make_decoder
 
-__all__ = ["SequenceTaggerMixin"]
+__all__ = ["SequenceTaggerMixin", "check_n"]
 
 #: Tokens whose features are made at a time where they can be: few megabytes, and long runs of look-ups in one table.
 PART_TOKENS = 8 * BLOCK_TOKENS
@@ -154,8 +154,7 @@ class SequenceTaggerMixin:
             ``[([], 1.0)]`` for an empty sequence. Where all probabilities of a long sequence are too small for a float,
             they come as 0.0.
         """
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"n must be a positive integer, got {n!r}")
+        n = check_n(n)
         corpus = self._check_X(X)
         max_search = min(int(self.max_search), MOST_SEARCH)
         classes = np.array([*self.classes_.tolist(), None], dtype=object)[:-1]
@@ -293,22 +292,7 @@ class SequenceTaggerMixin:
     def _decode(self, X, decoder: str | None, options: dict, *, labels_only: bool = False) -> DecodeResult:
         """What `decode` does; `labels_only`: all else in the result may be missing."""
         check_is_fitted(self)
-        known = {
-            "decoder": self.decoder if decoder is None else decoder,
-            "n_paths": self.n_paths,
-            "alpha": self.alpha,
-            "mbr_metric": self.mbr_metric,
-            "max_search": self.max_search,
-            "epsilon": 0.0,
-        }
-        fixed = options.pop("fixed", None)
-        for name in options:
-            if name not in known:
-                allowed = sorted([*(set(known) - {"decoder"}), "fixed"])
-                raise TypeError(f"decode has no option {name!r}; its options are {', '.join(allowed)}")
-        known |= options
-        scheme = self.constraints if isinstance(self.constraints, str) else None
-        method = make_decoder(known, self.classes_.tolist(), scheme)
+        method, known, fixed = self._decode_options(decoder, options)
         began = time.perf_counter()
         lengths = [np.empty(0, dtype=np.int64)]
 
@@ -337,6 +321,25 @@ class SequenceTaggerMixin:
             self._warn_inexact(unfinished, len(offsets) - 1, known["max_search"], depth=4)
         labels = self._codec().decode(joined.pop("codes"), offsets)
         return DecodeResult(labels=labels, **joined, seconds=time.perf_counter() - began)
+
+    def _decode_options(self, decoder: str | None, options: dict) -> tuple[Decoder, dict, Any]:
+        """The decoder asked for, all options, and the labels to keep."""
+        known = {
+            "decoder": self.decoder if decoder is None else decoder,
+            "n_paths": self.n_paths,
+            "alpha": self.alpha,
+            "mbr_metric": self.mbr_metric,
+            "max_search": self.max_search,
+            "epsilon": 0.0,
+        }
+        fixed = options.pop("fixed", None)
+        for name in options:
+            if name not in known:
+                allowed = sorted([*(set(known) - {"decoder"}), "fixed"])
+                raise TypeError(f"decode has no option {name!r}; its options are {', '.join(allowed)}")
+        known |= options
+        scheme = self.constraints if isinstance(self.constraints, str) else None
+        return make_decoder(known, self.classes_.tolist(), scheme), known, fixed
 
     def _latent_path_mass(self, X, n: int) -> np.ndarray:
         """Share of the probability that the best 1, 2, ... n latent paths of each sequence with tokens hold."""
@@ -403,18 +406,25 @@ class SequenceTaggerMixin:
     ) -> Iterator[Callable[[], tuple]]:
         """The tasks of one corpus, whose first sequence and row have these numbers."""
         whole = Design(corpus.values)
-        row_bytes = self._topology.row_bytes(arc_rows_differ="edge" in prepared)
+        row_bytes = scorer.row_bytes
+        best = scorer.maximised()
         max_tokens = max(1, min(BLOCK_TOKENS, CHUNK_BYTES // max(1, row_bytes)))
 
         def make(first: int, last: int) -> tuple[Lattice, slice, Callable[[], None]]:
             rows = slice(int(corpus.offsets[first]), int(corpus.offsets[last]))
             offsets = corpus.offsets[first : last + 1] - rows.start
-            with np.errstate(over="ignore", invalid="ignore"):  # told by the check, with the sequence
-                node, arc = scorer.forward(prepared, whole.rows(rows.start, rows.stop), offsets)
-            if clamp is not None:
-                held = clamp[rows]
-                node[(held[:, None] != -1) & (held[:, None] != self._topology.state_label[None, :])] = -np.inf
-            lattice = Lattice(self._topology, node, arc, offsets)
+
+            def lattice_of(scorer) -> Lattice:
+                with np.errstate(over="ignore", invalid="ignore"):  # told by the check, with the sequence
+                    node, arc = scorer.forward(prepared, whole.rows(rows.start, rows.stop), offsets)
+                if clamp is not None:
+                    held = clamp[rows]
+                    node[(held[:, None] != -1) & (held[:, None] != self._topology.state_label[None, :])] = -np.inf
+                return Lattice(self._topology, node, arc, offsets)
+
+            lattice = lattice_of(scorer)
+            if best is not None:
+                lattice.maximised = lambda: lattice_of(best)
             covered = slice(first_row + rows.start, first_row + rows.stop)
             return lattice, covered, lambda: self._check_possible(lattice, first_sequence + first, clamp is not None)
 
@@ -493,3 +503,15 @@ class SequenceTaggerMixin:
             InexactDecodingWarning,
             stacklevel=depth,
         )
+
+
+def check_n(n) -> int:
+    """Judge a number of label sequences.
+
+    Raises
+    ------
+    ValueError
+    """
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"n must be a positive integer, got {n!r}")
+    return int(n)

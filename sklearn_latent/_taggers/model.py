@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._lattice import Topology
+from .._objective import ChainObjective, Packing
 from .._scorers import LinearScorer, Pattern, Support
 from ..exceptions import ModelTooLargeError
 
-__all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "transfer"]
+__all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "machine_memory", "transfer"]
 
 #: Weight-length vectors of double precision alive while L-BFGS runs on a large model: the history, which is in single
 #: precision, is worth six, and there are three points and directions, three gradients and the start.
@@ -42,6 +43,28 @@ class LinearChainModel:
     def scorer(self, sparse: bool, *, split: bool = False) -> LinearScorer:
         """The scorer that reads `params`, for sparse or dense designs; `split`: see `LinearScorer`."""
         return LinearScorer(self.topology, self.support, sparse=sparse, split=split)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the features."""
+        return self.support.state.n_features
+
+    @property
+    def one_optimum(self) -> bool:
+        """Whether the objective is convex: one start is enough."""
+        return self.topology.one_state_a_label
+
+    def objective(self, sparse: bool, sigma: float, *, split: bool = False) -> ChainObjective:
+        """The training criterion over `params`."""
+        return ChainObjective(self.topology, self.scorer(sparse, split=split), sigma)
+
+    def start(self, packing: Packing, scale: float, rng: np.random.RandomState) -> np.ndarray:
+        """Zeros where there is one optimum, else uniform within `scale`."""
+        return np.zeros(packing.size) if self.one_optimum else rng.uniform(-scale, scale, packing.size)
+
+    def take(self, old: LinearChainModel, columns: np.ndarray, params: dict[str, np.ndarray]) -> None:
+        """Put an earlier model's weights into `params` (see `transfer`)."""
+        transfer(old, columns, self, params)
 
     def coef(self) -> np.ndarray:
         """(n_features, n_states), zero where the support has no weight."""
@@ -149,7 +172,7 @@ def latent_weights(labels: Topology, support: Support, counts: np.ndarray) -> in
 
 def fits(n_params: int, n_states: int) -> bool:
     """Whether this machine's memory can hold the training of a model."""
-    return _training_bytes(n_params, n_states) <= _memory()
+    return _training_bytes(n_params, n_states) <= machine_memory()
 
 
 def check_size(n_params: int, n_states: int) -> None:
@@ -161,7 +184,7 @@ def check_size(n_params: int, n_states: int) -> None:
         With the estimated parameters and bytes, and what would shrink the model.
     """
     if not fits(n_params, n_states):
-        n_bytes, memory = _training_bytes(n_params, n_states), _memory()
+        n_bytes, memory = _training_bytes(n_params, n_states), machine_memory()
         # Where the states alone are too many, nothing else was counted yet: their transitions are the estimate.
         n_params = n_params or n_states**2
         raise ModelTooLargeError(
@@ -176,7 +199,7 @@ def _training_bytes(n_params: int, n_states: int) -> int:
     return 8 * int(n_params) * _TRAINING_VECTORS + 40 * int(n_states) ** 2
 
 
-def _memory() -> int:
+def machine_memory() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The recipe of training: topology + linear scorer + objective, a start, a solver, and who watches it."""
+"""The recipe of training: a model and its objective, a start, a solver, and who watches it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._lattice import latent_topology
-from .._objective import ChainObjective, Chunk, SampledObjective
+from .._objective import Chunk, SampledObjective
 from .._optim import STEPPERS, Report, Result, Stepper, Watch, minimize_lbfgs, minimize_stochastic
-from .._scorers import Design
-from .._scorers.support import full_support, observed_support
 from .._sequences import SequenceMatrix
 from .._threads import Workers, one_blas_thread
-from .model import LinearChainModel, check_size, fits, latent_weights, transfer
-from .options import allowed_moves, edge_feature_indices, latent_counts, prior_scale
+from .options import prior_scale
 
-__all__ = ["Earlier", "TrainingSet", "build", "make_stepper", "random_start", "run_pass", "train"]
+__all__ = ["Earlier", "TrainingSet", "forbidden_labels", "make_stepper", "random_start", "run_pass", "train"]
 
 
 @dataclass(frozen=True)
@@ -58,67 +54,22 @@ class TrainingSet:
 class Earlier:
     """A fitted model to start from, and the column that each of its features has now (-1: none)."""
 
-    model: LinearChainModel
+    model: Any
     columns: np.ndarray
-
-
-def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, list[Chunk]]:
-    """The model without its weights, its objective, and the corpus cut into chunks.
-
-    Raises
-    ------
-    ValueError
-        If the constraints forbid the labels of a sequence.
-    ModelTooLargeError
-    """
-    matrix, classes = data.X, data.classes
-    moves, start_allowed, end_allowed = allowed_moves(tagger.constraints, classes)
-    counts = latent_counts(tagger.n_latent, classes)
-    n_features, S = matrix.n_features, int(counts.sum())
-    check_size(0, S)
-    edge_only = np.zeros(n_features, dtype=bool) if matrix.edge_only is None else matrix.edge_only
-    edges = edge_feature_indices(tagger.edge_features, n_features, lambda: matrix.feature_names)
-    edges = np.union1d(edges, np.flatnonzero(edge_only)).astype(np.int64)
-    rules: dict[str, Any] = {"edge_features": edges, "edge_only": edge_only}
-    _check_weights(tagger, data, counts, moves, rules)
-    topology = latent_topology(counts, moves)
-    row_bytes = topology.row_bytes(arc_rows_differ=len(edges) > 0)
-    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, row_bytes)
-    rules["start_allowed"] = None if start_allowed is None else start_allowed[topology.state_label]
-    rules["end_allowed"] = None if end_allowed is None else end_allowed[topology.state_label]
-    if tagger.support == "all":
-        support = full_support(topology, n_features, **rules)
-    else:
-        parts = [(chunk.design, chunk.codes, chunk.offsets) for chunk in chunks]
-        support = observed_support(topology, n_features, parts, **rules)
-    if not tagger._boundary_weights:
-        none = np.empty(0, dtype=np.int64)
-        support = replace(support, start=none, end=none)
-    model = LinearChainModel(topology, support, {}, edges)
-    scorer = model.scorer(sp.issparse(matrix.values), split=tagger.solver == "lbfgs")
-    objective = ChainObjective(topology, scorer, prior_scale(tagger.sigma))
-    check_size(objective.packing.size, S)
-    if tagger.constraints is not None:
-        with one_blas_thread(), Workers(tagger.n_jobs) as workers:
-            i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
-        if i is not None:
-            own = data.codes[matrix.offsets[i] : matrix.offsets[i + 1]]
-            raise ValueError(_forbidden(own, int(data.numbers[i]), classes, moves, start_allowed, end_allowed))
-    return model, objective, chunks
 
 
 def train(
     tagger, data: TrainingSet, rng: np.random.RandomState, earlier: Earlier | None = None
-) -> tuple[LinearChainModel, Result, list[float]]:
+) -> tuple[Any, Result, list[float]]:
     """Fit a model; returns it, how the solver ended, and the scores of the validation part after each iteration."""
     held_out = None
     if tagger.early_stopping:
         data, held_out = _split(data, tagger.validation_fraction, rng)
-    model, objective, chunks = build(tagger, data)
+    model, objective, chunks = tagger._build(data)
     with one_blas_thread(), Workers(tagger.n_jobs) as workers:
-        score = None if held_out is None else _validation_score(model, objective, held_out, workers)
+        score = None if held_out is None else _validation_score(objective, held_out, workers)
         best: tuple[Result, list[float]] | None = None
-        restarts = tagger.n_init if earlier is None and not model.topology.one_state_a_label else 1
+        restarts = tagger.n_init if earlier is None and not model.one_optimum else 1
         for k in range(restarts):
             report = Report(int(tagger.verbose), tagger.callback, tagger.max_iter)
             report.line(
@@ -142,17 +93,15 @@ def train(
     return model, result, scores
 
 
-def run_pass(
-    tagger, data: TrainingSet, model: LinearChainModel, x: np.ndarray, stepper: Stepper, seen: float, seed: int
-):
+def run_pass(tagger, data: TrainingSet, model, x: np.ndarray, stepper: Stepper, seen: float, seed: int):
     """One pass of a stochastic solver over some sequences, for `partial_fit`.
 
     Parameters
     ----------
-    tagger : LatentCRFTagger
+    tagger : estimator
     data : TrainingSet
-    model : LinearChainModel
-        Its topology and support.
+    model : object
+        Its shape.
     x : ndarray
         The solver's point.
     stepper : Stepper
@@ -165,7 +114,7 @@ def run_pass(
     Result
         Its `x` is the solver's new point.
     """
-    objective = ChainObjective(model.topology, model.scorer(sp.issparse(data.X.values)), prior_scale(tagger.sigma))
+    objective = model.objective(sp.issparse(data.X.values), prior_scale(tagger.sigma))
     report = Report(int(tagger.verbose), tagger.callback, 1)
     with one_blas_thread(), Workers(tagger.n_jobs) as workers:
         return minimize_stochastic(
@@ -209,19 +158,16 @@ def _solve(tagger, objective, data, chunks, start, rng, report, watch, workers) 
     return replace(result, x=answer, objective=value)
 
 
-def random_start(tagger, model: LinearChainModel, objective: ChainObjective, rng: np.random.RandomState) -> np.ndarray:
-    """Zeros for one state a label, where there is one optimum, else uniform within `init_scale`."""
-    n = objective.packing.size
-    if model.topology.one_state_a_label:
-        return np.zeros(n)
-    return rng.uniform(-tagger.init_scale, tagger.init_scale, n)
+def random_start(tagger, model, objective, rng: np.random.RandomState) -> np.ndarray:
+    """The weights that training begins with; what is drawn depends on their number and the generator alone."""
+    return model.start(objective.packing, float(tagger.init_scale), rng)
 
 
-def _start(tagger, model: LinearChainModel, objective: ChainObjective, rng, earlier: Earlier | None) -> np.ndarray:
+def _start(tagger, model, objective, rng, earlier: Earlier | None) -> np.ndarray:
     """A random start, and where there is an earlier model, its weights."""
     start = random_start(tagger, model, objective, rng)
     if earlier is not None:
-        transfer(earlier.model, earlier.columns, model, objective.packing.views(start))
+        model.take(earlier.model, earlier.columns, objective.packing.views(start))
     return start
 
 
@@ -238,11 +184,10 @@ def _split(data: TrainingSet, fraction: float, rng) -> tuple[TrainingSet, Traini
     return training, data.part(np.sort(order[:n_held_out]))
 
 
-def _validation_score(model: LinearChainModel, objective: ChainObjective, data: TrainingSet, workers: Workers):
+def _validation_score(objective, data: TrainingSet, workers: Workers):
     """Mean log-likelihood a token of the validation part, as a function of the weights."""
-    X = data.X
-    row_bytes = model.topology.row_bytes(arc_rows_differ=model.support.edge is not None)
-    chunks = Chunk.cut(X.values, data.codes, X.offsets, data.weight, row_bytes)
+    X, scorer = data.X, objective.scorer
+    chunks = Chunk.cut(X.values, data.codes, X.offsets, data.weight, scorer.row_bytes, scorer.block_tokens)
     tokens = float(data.weight @ X.lengths)
 
     def score(theta: np.ndarray) -> float:
@@ -251,21 +196,7 @@ def _validation_score(model: LinearChainModel, objective: ChainObjective, data: 
     return score
 
 
-def _check_weights(tagger, data: TrainingSet, counts: np.ndarray, moves: np.ndarray | None, rules: dict) -> None:
-    """Refuse a model with too many weights before there is anything of their size."""
-    S, n_features = int(counts.sum()), data.X.n_features
-    n_arcs = S * S if moves is None else int(counts @ moves @ counts)
-    most = n_features * S + (len(rules["edge_features"]) + 1) * n_arcs
-    if fits(most, S):
-        return
-    if tagger.support == "observed":
-        labels = latent_topology(np.ones(len(counts), dtype=np.int64), moves)
-        parts = [(Design(data.X.values), data.codes, data.X.offsets)]
-        most = latent_weights(labels, observed_support(labels, n_features, parts, **rules), counts)
-    check_size(most, S)
-
-
-def _forbidden(codes: np.ndarray, i: int, classes: list, moves, start, end) -> str:
+def forbidden_labels(codes: np.ndarray, i: int, classes: list, moves, start, end) -> str:
     """Say where the constraints forbid the labels of training sequence `i`."""
     label = [None if c < 0 else classes[c] for c in codes.tolist()]
     last = len(codes) - 1

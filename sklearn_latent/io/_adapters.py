@@ -20,8 +20,9 @@ from .._lattice import Topology
 from .._scorers import Pattern, Support
 from .._sequences.labels import as_classes
 from .._sequences.matrix import _ConcatenatedNames
-from .._taggers import LatentCRFTagger
+from .._taggers import LatentCRFTagger, SPNCRFTagger
 from .._taggers.model import LinearChainModel
+from .._taggers.spn_model import LocalModel, NetworkShape, SPNModel
 from ..feature_extraction import (
     PerToken,
     SequenceDictVectorizer,
@@ -43,6 +44,8 @@ from ._state import Adapter
 
 __all__ = ["adapters"]
 
+#: Attributes of topologies that are not written: they say what `LinearChainModel` never has.
+_OF_HISTORIES = ("histories", "one_path")
 #: Fitted state that has no underscore at its end.
 _PRIVATE = ("_feature_names", "_stepper_state")
 
@@ -51,7 +54,8 @@ _PRIVATE = ("_feature_names", "_stepper_state")
 def adapters() -> dict[str, Adapter]:
     """Adapters by the name that stands in files."""
     found = [
-        _of_estimator(LatentCRFTagger, _tagger_state, _build_tagger),
+        _of_estimator(LatentCRFTagger, _tagger_state, _build_tagger(LinearChainModel)),
+        _of_estimator(SPNCRFTagger, _tagger_state, _build_tagger(SPNModel, LocalModel)),
         _of_estimator(SequenceDictVectorizer, _fitted, _checked(_checks.dict_vectorizer)),
         _of_estimator(TemplateVectorizer, _fitted, _checked(_checks.template_vectorizer)),
         Adapter(SequenceFeatureHasher, _hasher_state, _build_hasher, estimator=True),
@@ -60,10 +64,13 @@ def adapters() -> dict[str, Adapter]:
         _of_estimator(PerToken, _numeric_state, _checked(_checks.per_token)),
         _of_estimator(_Identity, _numeric_state, _checked(_checks.numeric), estimator=False),
         Adapter(Pipeline, _pipeline_state, _build_pipeline, estimator=True),
-        _of_fields(Topology, _checks.topology),
+        _of_fields(Topology, _checks.topology, tuple(f.name for f in fields(Topology) if f.name not in _OF_HISTORIES)),
         _of_fields(Pattern, _checks.pattern),
         _of_fields(Support, _checks.support),
         _of_fields(LinearChainModel, _checks.model),
+        _of_fields(NetworkShape, _checks.network_shape),
+        _of_fields(SPNModel, _checks.spn_model),
+        _of_fields(LocalModel, _checks.local_model),
         _of_fields(Item, _checks.item),
         _of_fields(Template, _checks.template),
         _of_fields(FeatureTable, _checks.feature_table),
@@ -154,13 +161,20 @@ def _tagger_state(tagger) -> dict[str, Any]:
     return state
 
 
-def _build_tagger(tagger, fitted: dict) -> None:
-    fitted = dict(fitted)
-    model, classes = fitted.pop("_model"), fitted.pop("classes_")
-    classes = as_classes(classes) if isinstance(classes, list) else classes
+def _build_tagger(*kinds: type) -> Callable[[Any, dict], None]:
+    """For a tagger whose model is of one of some classes."""
     complete = _checked(_checks.tagger)
-    tagger._set_model(model)
-    complete(tagger, fitted | {"classes_": classes})
+
+    def build(tagger, fitted: dict) -> None:
+        fitted = dict(fitted)
+        model, classes = fitted.pop("_model"), fitted.pop("classes_")
+        if type(model) not in kinds:
+            raise ValueError(f"a model of class {type(model).__name__}")
+        classes = as_classes(classes) if isinstance(classes, list) else classes
+        tagger._set_model(model)
+        complete(tagger, fitted | {"classes_": classes})
+
+    return build
 
 
 # -- pipelines -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 from .._lattice import Topology
 from .._scorers import Pattern, Support
 from .._sequences.matrix import _ConcatenatedNames
-from .._taggers.model import LinearChainModel
+from .._taggers.spn_model import NetworkShape
 from ..feature_extraction import TemplateVectorizer
 from ..feature_extraction import _template_parser as parser
 from ..feature_extraction._columns import ColumnCoder
@@ -29,8 +29,9 @@ from ..feature_extraction._window import _WindowNames
 
 __all__ = [
     "WRAPPERS", "coder", "concatenated_names", "dict_names", "dict_vectorizer", "feature_table", "hash_names",
-    "is_array", "item", "model", "n_names", "numeric", "pattern", "per_token", "prefixed_names", "support", "tagger",
-    "template", "template_names", "template_vectorizer", "texts", "topology", "union", "window", "window_names",
+    "is_array", "item", "local_model", "model", "n_names", "network_shape", "numeric", "pattern", "per_token",
+    "prefixed_names", "spn_model", "support", "tagger", "template", "template_names", "template_vectorizer",
+    "texts", "topology", "union", "window", "window_names",
 ]  # fmt: skip
 
 
@@ -162,10 +163,95 @@ def model(m) -> None:
         raise ValueError("edge_features must rise")
 
 
+#: Layers of networks: more would have more leaves than there are numbers for.
+_MOST_LAYERS = 64
+
+
+def network_shape(s) -> None:
+    """Numbers and names are what networks can have."""
+    for name in ("n_layers", "n_products", "n_states"):
+        is_count(getattr(s, name), name)
+    if s.n_layers > _MOST_LAYERS or s.n_products < 1 or s.n_states < 1 or s.operator not in ("sum", "max"):
+        raise ValueError("networks of no such shape")
+    if type(s.tied) is not bool or type(s.single) is not bool or (s.tied and (s.n_layers < 1 or s.n_states < 2)):
+        raise ValueError("networks of no such kind")
+
+
+def spn_model(m) -> None:
+    """N-grams are of the labels, and weights of the n-grams and networks."""
+    is_kind(m.shape, "shape", NetworkShape)
+    pairs_of_counts(m.factors)
+    is_count(m.order, "order")
+    is_count(m.n_features, "n_features")
+    n_labels = len(m.n_latent)
+    is_array(m.n_latent, "n_latent", np.int64, (n_labels,))
+    is_within(m.n_latent, "n_latent", 1, 1 << 31)
+    if n_labels == 0 or type(m.forbid) is not bool or type(m.ngrams) is not dict:
+        raise ValueError("there is no label, or no table of n-grams")
+    longest = max(m.order + 1, *(n for _, n in m.factors))
+    lengths = set(range(2, m.order + 2)) | {n for _, n in m.factors if n > 1}
+    if set(m.ngrams) != (set(range(2, longest + 1)) if m.forbid else lengths):
+        raise ValueError(f"n-grams must be of {sorted(lengths)} labels, got {sorted(m.ngrams)}")
+    for n, rows in m.ngrams.items():
+        is_array(rows, "ngrams", np.int32, (len(rows), n))
+        is_within(rows, "ngrams", 0, n_labels)
+        before = rows[:-1] < rows[1:]
+        first = (rows[:-1] != rows[1:]).argmax(axis=1)
+        if not before[np.arange(len(before)), first].all():
+            raise ValueError("n-grams must be different and sorted")
+    _label_rules(m, n_labels)
+    # Before states are made: as many as these numbers say.
+    is_array(m.params["start"], "start", np.float64, (int(m.n_latent.sum()),))
+    named_weights(m, m.scorer(False).shapes())
+
+
+def local_model(m) -> None:
+    """Weights are those of the networks."""
+    is_kind(m.shape, "shape", NetworkShape)
+    pairs_of_counts(m.factors)
+    for name in ("order", "n_features", "n_labels"):
+        is_count(getattr(m, name), name)
+    if m.n_labels == 0 or any(n > 1 for _, n in m.factors):
+        raise ValueError("there is no label, or a factor over several")
+    _label_rules(m, m.n_labels)
+    named_weights(
+        m,
+        {f"{name}_{k}": shape for k, circuit in enumerate(m.circuits()) for name, shape in circuit.shapes.items()},
+    )
+
+
+def pairs_of_counts(factors: Any) -> None:
+    """Judge pairs of positive numbers of things."""
+    if type(factors) is not tuple or not factors:
+        raise ValueError("factors must be pairs of numbers")
+    for pair in factors:
+        if type(pair) is not tuple or len(pair) != 2:
+            raise ValueError("factors must be pairs of numbers")
+        for count in pair:
+            is_count(count, "factors")
+            is_positive(count, "factors")
+
+
+def _label_rules(m, n_labels: int) -> None:
+    """Which labels may follow, start and end."""
+    for name, shape in (("moves", (n_labels, n_labels)), ("start_allowed", (n_labels,)), ("end_allowed", (n_labels,))):
+        if getattr(m, name) is not None:
+            is_array(getattr(m, name), name, np.bool_, shape)
+
+
+def named_weights(m, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Judge finite float64 arrays of these names and shapes, in this order."""
+    if type(m.params) is not dict or list(m.params) != list(shapes):
+        raise ValueError(f"weights must be {list(shapes)}, got {list(m.params)}")
+    for name, shape in shapes.items():
+        is_array(m.params[name], name, np.float64, shape)
+        if not np.isfinite(m.params[name]).all():
+            raise ValueError(f"{name} holds weights that are not finite")
+
+
 def tagger(t) -> None:
     """Classes and features are those of the model."""
-    is_kind(t._model, "_model", LinearChainModel)
-    n_labels, n_features = t._topology.n_labels, t._model.support.state.n_features
+    n_labels, n_features = t._topology.n_labels, t._model.n_features
     is_kind(t.classes_, "classes_", np.ndarray)
     if t.classes_.shape != (n_labels,) or len(set(t.classes_.tolist())) != n_labels:
         raise ValueError(f"classes_ must be {n_labels} different labels")
@@ -175,7 +261,7 @@ def tagger(t) -> None:
         raise ValueError("vectorizer_ is no vectorizer")
     _names_for(t._feature_names, n_features)
     if hasattr(t, "_stepper_state"):
-        _stepper_state(t._stepper_state, sum(len(values) for values in t._model.params.values()))
+        _stepper_state(t._stepper_state, sum(values.size for values in t._model.params.values()))
 
 
 #: What the update rules remember, each before and after its first step: counts, a step length, and arrays.

@@ -38,10 +38,10 @@ def save_model(est, path) -> None:
     Parameters
     ----------
     est : estimator
-        A fitted `LatentCRFTagger`, `SequenceDictVectorizer`, `TemplateVectorizer`, `SequenceFeatureHasher` or `Window`,
-        a `SequenceUnion` of such, or a scikit-learn ``Pipeline`` of such steps, None and ``"passthrough"``. Parameters
-        and fitted state are written, with what ``partial_fit`` needs to go on as if nothing had been written.
-        `PerToken` is taken if its transformer is one of these.
+        A fitted `LatentCRFTagger`, `SPNCRFTagger`, `SequenceDictVectorizer`, `TemplateVectorizer`,
+        `SequenceFeatureHasher` or `Window`, a `SequenceUnion` of such, or a scikit-learn ``Pipeline`` of such steps,
+        None and ``"passthrough"``. Parameters and fitted state are written, with what ``partial_fit`` needs to go on as
+        if nothing had been written. `PerToken` is taken if its transformer is one of these.
     path : str or path-like
         By habit ending in ``.zip``; nothing is added to it.
 

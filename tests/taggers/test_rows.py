@@ -19,10 +19,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sklearn_latent import LatentCRFTagger, RowClassifier
+from sklearn_latent import LatentCRFTagger, RowClassifier, SPNCRFTagger
 
 # Few passes, which the checks are content with; those that look at accuracy get by on them too.
-TAGGERS = [None, LatentCRFTagger(n_latent=2, support="all", max_iter=100, random_state=0)]
+TAGGERS = [
+    None,
+    LatentCRFTagger(n_latent=2, support="all", max_iter=100, random_state=0),
+    SPNCRFTagger(n_states=2, solver="lbfgs", max_iter=100, random_state=0),
+]
 
 
 @parametrize_with_checks([RowClassifier(tagger) for tagger in TAGGERS])

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Beam search over label histories, where these are too many for a lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+__all__ = ["beam_search"]
+
+
+def beam_search(
+    log_prob: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    offsets: np.ndarray,
+    n_labels: int,
+    history: int,
+    width: int,
+    clamp: np.ndarray | None = None,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Label sequences that are built from left to right, of which the `width` best are kept at each token.
+
+    Parameters
+    ----------
+    log_prob : callable
+        ``log_prob(token, history)``, with arrays (n_rows,) and (n_rows, history), the last label first and `n_labels`
+        for none, gives the log-probabilities of the labels that follow, (n_rows, n_labels).
+    offsets : ndarray of int64 of shape (n_sequences + 1,)
+    n_labels, history, width : int
+    clamp : ndarray of int32 of shape (n_tokens,), default=None
+        Label id each token is held to, -1: free.
+
+    Returns
+    -------
+    list of (codes, score)
+        Of each sequence: label ids, int32 of (k, T), and their summed log-probabilities, (k,), descending; `k` is 0 if
+        every label sequence was found to be impossible.
+    """
+    lengths = np.diff(offsets)
+    order = np.argsort(-lengths, kind="stable")
+    score = np.zeros((len(order), 1))
+    before = np.full((len(order), 1, history), n_labels)
+    steps: list[tuple[np.ndarray, np.ndarray]] = []
+    ends: dict[int, np.ndarray] = {}
+    for t in range(int(lengths.max(initial=0))):
+        n = int((lengths > t).sum())
+        for i in range(n, len(score)):
+            ends[i] = score[i]
+        score, before = score[:n], before[:n]
+        token = offsets[order[:n]] + t
+        n_kept = score.shape[1]
+        following = log_prob(np.repeat(token, n_kept), before.reshape(-1, history)).reshape(n, n_kept, n_labels)
+        if clamp is not None:
+            held = clamp[token]
+            closed = (held[:, None] != -1) & (held[:, None] != np.arange(n_labels)[None, :])
+            following = np.where(closed[:, None, :], -np.inf, following)
+        candidates = (score[:, :, None] + following).reshape(n, -1)
+        best = np.argsort(-candidates, axis=1, kind="stable")[:, :width]
+        score = np.take_along_axis(candidates, best, axis=1)
+        parent, label = np.divmod(best, n_labels)
+        before = np.concatenate(
+            [label[:, :, None], np.take_along_axis(before, parent[:, :, None], axis=1)[:, :, :-1]], axis=2
+        )
+        steps.append((parent, label))
+    for i in range(len(score)):
+        ends[i] = score[i]
+    out: list = [None] * len(order)
+    for i, sequence in enumerate(order.tolist()):
+        length = int(lengths[sequence])
+        found = np.flatnonzero(ends[i] > -np.inf) if length else np.zeros(1, dtype=int)
+        codes, place = np.empty((len(found), length), dtype=np.int32), found
+        for t in range(length - 1, -1, -1):
+            parent, label = steps[t]
+            codes[:, t] = label[i, place]
+            place = parent[i, place]
+        out[sequence] = codes, ends[i][found]
+    return out

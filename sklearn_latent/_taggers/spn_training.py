@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `SPNCRFTagger` trains: options judged, label n-grams collected, the size estimated before there is a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._lattice import all_ngrams, seen_ngrams
+from .._objective import ChainObjective, Chunk, LocalObjective
+from .._objective.local import MOST_HISTORIES
+from .._threads import Workers, one_blas_thread
+from ..exceptions import ModelTooLargeError
+from .model import machine_memory
+from .options import allowed_moves, latent_counts, prior_scale
+from .spn_model import LocalModel, NetworkShape, SPNModel
+from .training import TrainingSet, forbidden_labels
+
+__all__ = ["build_local", "build_spn", "check_later", "factor_sizes", "network_shape"]
+
+#: Vectors of the weights' length alive in training: L-BFGS has its history, the stochastic rules their moments.
+_VECTORS = {"lbfgs": 20}
+_FEW_VECTORS = 8
+#: Bytes of an arc: its ends, score, factor and masses.
+_ARC_BYTES = 64
+
+
+def factor_sizes(factors) -> tuple[tuple[int, int], ...]:
+    """The factors as pairs of numbers of tokens and labels.
+
+    Raises
+    ------
+    ValueError
+    """
+    wrong = f"factors must hold pairs (m, n) of positive integers, m observations and n labels, got {factors!r}"
+    if isinstance(factors, str) or not isinstance(factors, Iterable):
+        raise ValueError(wrong)
+    pairs = []
+    for pair in factors:
+        if isinstance(pair, str) or not isinstance(pair, Iterable):
+            raise ValueError(wrong)
+        pair = tuple(pair)
+        if len(pair) != 2 or not all(
+            isinstance(k, Integral) and not isinstance(k, (bool, np.bool_)) and k > 0 for k in pair
+        ):
+            raise ValueError(wrong)
+        pairs.append((int(pair[0]), int(pair[1])))
+    if not pairs:
+        raise ValueError("factors is empty: at least one factor has to see the features, such as (1, 1)")
+    if len(set(pairs)) < len(pairs):
+        raise ValueError(f"factors holds a pair twice: {factors!r}")
+    return tuple(pairs)
+
+
+def network_shape(tagger) -> NetworkShape:
+    """The networks that the tagger's parameters ask for.
+
+    Raises
+    ------
+    ValueError
+        If parameters contradict each other.
+    """
+    try:
+        name = np.dtype(tagger.dtype).name
+    except TypeError:
+        name = ""
+    if tagger.dtype is None or name not in ("float64", "float32"):
+        raise ValueError(f"dtype must be float64 or float32, got {tagger.dtype!r}")
+    if tagger.tie_inputs and (tagger.n_layers < 1 or tagger.n_states < 2):
+        raise ValueError(
+            "tie_inputs=True needs n_layers >= 1 and n_states >= 2: hidden state 0 scores 0, and what the labels share "
+            f"are the weights of the others; got n_layers={tagger.n_layers}, n_states={tagger.n_states}"
+        )
+    return NetworkShape(
+        n_layers=int(tagger.n_layers),
+        n_products=int(tagger.n_products),
+        n_states=int(tagger.n_states),
+        operator=tagger.operator,
+        tied=bool(tagger.tie_inputs),
+        single=name == "float32",
+    )
+
+
+def build_spn(tagger, data: TrainingSet) -> tuple[SPNModel, ChainObjective, list[Chunk]]:
+    """The model without its weights, its objective, and the corpus cut into chunks.
+
+    Raises
+    ------
+    ValueError
+        If parameters contradict each other, or the constraints forbid the labels of a sequence.
+    ModelTooLargeError
+    """
+    matrix, classes = data.X, data.classes
+    shape, factors, order = network_shape(tagger), factor_sizes(tagger.factors), int(tagger.order)
+    moves, start_allowed, end_allowed = allowed_moves(tagger.constraints, classes)
+    n_latent = latent_counts(tagger.n_latent, classes)
+    forbid = tagger.unseen == "forbid" and bool(tagger.sparse_factors)
+    longest = max(order + 1, *(n for _, n in factors))
+    lengths = {*range(2, order + 2), *(n for _, n in factors if n > 1)}
+    if forbid:
+        lengths = set(range(2, longest + 1))
+    counts = {n: len(classes) ** n for n in lengths}
+    model = SPNModel(shape, factors, order, matrix.n_features, n_latent, {}, forbid, moves, start_allowed, end_allowed)
+    ngrams: dict[int, np.ndarray] = {}
+    if tagger.sparse_factors:
+        for n in sorted(lengths):
+            try:
+                ngrams[n] = seen_ngrams(data.codes, matrix.offsets, n, len(classes), moves)
+            except OverflowError as error:
+                raise ModelTooLargeError(
+                    f"{error}; a smaller order, or factors over fewer labels, needs fewer"
+                ) from None
+            counts[n] = len(ngrams[n])
+    elif moves is not None:
+        counts = {n: _n_allowed(moves, n) for n in lengths}
+    _check_size(tagger, model, counts)
+    if not tagger.sparse_factors:
+        ngrams = {n: all_ngrams(len(classes), n, moves) for n in sorted(lengths)}
+    model.ngrams = ngrams
+    objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
+    scorer = objective.scorer
+    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, scorer.row_bytes, scorer.block_tokens)
+    if tagger.constraints is not None:
+        i = _impossible(tagger, model, data)
+        if i is not None:
+            own = data.codes[matrix.offsets[i] : matrix.offsets[i + 1]]
+            raise ValueError(forbidden_labels(own, int(data.numbers[i]), classes, moves, start_allowed, end_allowed))
+    return model, objective, chunks
+
+
+def build_local(tagger, data: TrainingSet) -> tuple[LocalModel, LocalObjective, list[Chunk]]:
+    """As `build_spn`, for a locally normalised model.
+
+    Raises
+    ------
+    ValueError
+        If a factor is over several labels, there are latent states, or the constraints forbid a sequence.
+    ModelTooLargeError
+    """
+    matrix, classes = data.X, data.classes
+    shape, factors, order = network_shape(tagger), factor_sizes(tagger.factors), int(tagger.order)
+    if any(n > 1 for _, n in factors):
+        raise ValueError(
+            "normalization='local' takes factors (m, 1): the labels before are inputs of the networks; "
+            f"got {tagger.factors!r}"
+        )
+    if (latent_counts(tagger.n_latent, classes) != 1).any():
+        raise ValueError(f"normalization='local' has no latent chain states: n_latent is {tagger.n_latent!r}, not 1")
+    rules = allowed_moves(tagger.constraints, classes)
+    _check_unknown(data, order)
+    model = LocalModel(shape, factors, order, matrix.n_features, len(classes), *rules)
+    _check_size(tagger, model, {})
+    objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
+    scorer = objective.scorer
+    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, scorer.row_bytes, scorer.block_tokens)
+    if tagger.constraints is not None:
+        i = _impossible(tagger, model, data)
+        if i is not None:
+            own = data.codes[matrix.offsets[i] : matrix.offsets[i + 1]]
+            raise ValueError(forbidden_labels(own, int(data.numbers[i]), classes, *rules))
+    return model, objective, chunks
+
+
+def check_later(tagger, model: SPNModel | LocalModel, data: TrainingSet) -> None:
+    """Refuse sequences that a model made from earlier ones can't label so.
+
+    Raises
+    ------
+    ValueError
+    """
+    forbid = isinstance(model, SPNModel) and model.forbid
+    if model.moves is None and not forbid:
+        return
+    i = _impossible(tagger, model, data)
+    if i is not None:
+        why = "the constraints forbid them"
+        if forbid:
+            why = "unseen='forbid', and the first call of partial_fit did not show all of their n-grams, or " + why
+        raise ValueError(f"the labels of y[{int(data.numbers[i])}] have probability zero: {why}")
+
+
+def _check_unknown(data: TrainingSet, order: int) -> None:
+    """Refuse more unknown labels among `order` ones than can be summed out along the histories that they leave."""
+    unknown, offsets = np.concatenate([[0], np.cumsum(data.codes < 0)]), data.X.offsets
+    if not unknown[-1]:
+        return
+    starts = np.repeat(offsets[:-1], data.X.lengths)
+    ends = np.arange(1, len(data.codes) + 1)
+    among = unknown[ends] - unknown[np.maximum(ends - max(1, order), starts)]
+    most = int(among.max())
+    if len(data.classes) ** most > MOST_HISTORIES:
+        i = int(np.searchsorted(offsets, int(among.argmax()), side="right")) - 1
+        raise ValueError(
+            f"y[{int(data.numbers[i])}] has {most} unknown labels among {order} in a row: with normalization='local' "
+            f"that leaves {len(data.classes)} ** {most} histories to sum over, more than {MOST_HISTORIES}"
+        )
+
+
+def _impossible(tagger, model: SPNModel | LocalModel, data: TrainingSet) -> int | None:
+    """Position of the first sequence whose labels have probability zero, or None."""
+    objective, matrix = model.featureless(), data.X
+    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, objective.scorer.row_bytes)
+    with one_blas_thread(), Workers(tagger.n_jobs) as workers:
+        return objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
+
+
+def _n_allowed(moves: np.ndarray, n: int) -> int:
+    """Number of sequences of `n` labels in which each may follow the one before."""
+    ends = [1] * len(moves)
+    for _ in range(n - 1):
+        ends = [sum(e for e, may in zip(ends, column, strict=True) if may) for column in moves.T.tolist()]
+    return sum(ends)
+
+
+def _check_size(tagger, model: SPNModel | LocalModel, counts: dict[int, int]) -> None:
+    """Refuse a model that this machine can't hold, before anything of its size is made.
+
+    `counts` are the numbers of label n-grams of each length. Numbers are Python's: they may be beyond 64 bits.
+    """
+    shape, most, n_labels, history = model.shape, 1, model.n_labels, 0
+    sizes = {1: n_labels, **counts}
+    if isinstance(model, SPNModel):
+        most = int(model.n_latent.max())
+        n_params = 2 * model.n_units + sum(sizes[n] * most * most for n in model.weighed)
+    else:
+        n_params, history = 0, model.order * (n_labels + 1)
+    kept = 0
+    fan = shape.n_products * shape.n_states
+    for m, n in model.factors:
+        roots = sizes[n] * most
+        leaves = roots * fan**shape.n_layers
+        columns = leaves // roots if shape.tied and roots else leaves
+        n_params += (m * model.n_features + history) * columns + (2 * leaves if shape.n_layers else 0)
+        kept += leaves
+    # Histories are beginnings of n-grams; each goes on with any label.
+    longest = max(counts, default=1)
+    n_states = most * (n_labels + sum(size for n, size in sizes.items() if 1 < n < longest))
+    n_arcs = n_states * n_labels * most
+    n_bytes = 8 * n_params * _VECTORS.get(tagger.solver, _FEW_VECTORS) + _ARC_BYTES * n_arcs + 128 * 8 * kept
+    memory = machine_memory()
+    if n_bytes > memory:
+        raise ModelTooLargeError(
+            f"the model would have {n_params:,} parameters ({kept:,} leaves of networks, about {n_states:,} states) "
+            f"and training it takes about {n_bytes:,} bytes ({n_bytes / 1e9:,.1f} GB), this machine has "
+            f"{memory / 1e9:,.1f} GB; sparse_factors=True, a smaller order, factors over fewer labels and tokens, "
+            "smaller n_layers, n_products and n_states, tie_inputs=True, and fewer features make it smaller"
+        )
