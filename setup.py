@@ -40,7 +40,7 @@ def extension(path: str) -> Extension:
     return Extension(
         name,
         [path],
-        include_dirs=[str(Path(PACKAGE) / room) for room in ("_lattice", "_scorers", "_optim")],
+        include_dirs=[str(Path(PACKAGE) / room) for room in ("_lattice", "_scorers", "_optim", "_decoding")],
         depends=[str(p) for p in Path(PACKAGE).rglob("*.pxd")] + [str(p) for p in Path(PACKAGE).rglob("*.h")],
         define_macros=macros,
         extra_compile_args=flags,

@@ -44,7 +44,13 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 #: Kernels import no Python module of ours; of headers only those named here.
 KERNEL = re.compile(r"^\s*(?:from\s+(\S+)\s+(c?import)\s|(c?import)\s+(\S+))", re.MULTILINE)
-HEADERS = {"sklearn_latent._lattice._numeric", "sklearn_latent._decoding._heap"}
+HEADERS = {
+    "sklearn_latent._lattice._numeric",
+    *(
+        f"sklearn_latent._decoding._{name}"
+        for name in ("answers", "beam", "cones", "dive", "heap", "line_graph", "prefixes", "sequence", "stages")
+    ),
+}
 
 
 def part_of(module: str) -> str:

@@ -302,12 +302,17 @@ def test_decode_before_fit():
 
 @pytest.fixture(scope="module")
 def hard():
-    """A model on which 20 expansions a token are not enough for some sequences."""
+    """A model on which 20 expansions a token are not enough for some sequences: weak evidence, latents that persist."""
     corpus = make_latent_sequences(12, n_labels=6, n_latent=6, n_features=5, mean_length=40, scale=0.6, random_state=3)
     tagger = LatentCRFTagger.from_weights(
-        list("abcdef"), corpus.coef, corpus.transition_coef, state_labels=corpus.state_labels, max_search=0
+        list("abcdef"), corpus.coef / 6, persisting(6, 6), state_labels=corpus.state_labels, max_search=0
     )
     return tagger, corpus.data
+
+
+def persisting(n_labels, n_latent):
+    """Transition weights that keep the number of the latent, whatever the labels."""
+    return 5.0 * np.tile(np.eye(n_latent), (n_labels, n_labels))
 
 
 def test_a_search_that_ends_early_says_so(hard):
@@ -386,7 +391,7 @@ def test_mbr_warns_when_its_list_is_not_proven():
     rng = np.random.default_rng(0)
     labels = ["B-P", "I-P", "O"]
     model = LatentCRFTagger.from_weights(
-        labels, 0.05 * rng.normal(size=(2, 12)), 0.05 * rng.normal(size=(12, 12)), decoder="mbr", max_search=0
+        labels, 0.05 * rng.normal(size=(2, 12)), persisting(3, 4), decoder="mbr", max_search=0
     )
     X = [rng.normal(size=(40, 2)), rng.normal(size=(2, 2))]
     with pytest.warns(InexactDecodingWarning, match="1 of 2 sequences"):
