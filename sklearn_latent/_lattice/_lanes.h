@@ -217,11 +217,12 @@ SL_WIDE static void sl_lanes_forward(const double *SL_RESTRICT factor, const dou
             fault_here = sl_lower(least * arc_low * node_low, node_low);
         }
         worst = sl_if_longer(stop, t, sl_lower(fault_here, worst), worst);
-        /* Where nothing is left the zeros stay zeros, divided by one. */
-        total = sl_if_longer(stop, t, total, one);
-        left = sl_lower(total, left);
+        left = sl_lower(sl_if_longer(stop, t, total, one), left);
+        /* Where nothing is left the zeros stay zeros, divided by one. A lane that has ended is divided by its sum too, or it
+         * would grow beyond all numbers; but its scale is one. */
         total = sl_replace(total, 0.0, 1.0);
         inverse = 1.0 / total;
+        total = sl_if_longer(stop, t, total, one);
         least = sl_all(INFINITY);
         for (ptrdiff_t h = 0; h < n; h++) {
             row[h] *= inverse;

@@ -102,6 +102,18 @@ def test_zero_scores_count_paths_however_many(n_states):
     np.testing.assert_allclose(log_sum, -400.0 * (np.array(lengths) - 1), rtol=1e-13)
 
 
+@pytest.mark.parametrize("lengths", [[600] * 3, [700, 690, 5], [1] * 9 + [800] * 9])
+def test_lanes_without_a_sequence_stay_numbers(lengths):
+    # 22 states for hundreds of steps: what is not divided by its sum overflows.
+    batch = random_batch(latent_topology(np.ones(22, dtype=np.int64)), lengths, seed=0, clamped=0.3)
+    log_sum, state, arc = walk(batch, None)
+    assert np.isfinite(log_sum).all()
+    # The masses of a token add up to its sequence's weight, and so do those of a move.
+    weight = np.repeat(batch.weight, lengths)
+    np.testing.assert_allclose(state.sum(axis=1), weight, rtol=1e-11)
+    np.testing.assert_allclose(arc.sum(), batch.weight @ (np.array(lengths) - 1.0), rtol=1e-9)
+
+
 @given(topologies(), st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
 def test_a_sequence_is_the_same_bits_in_any_company(topology, lengths, seed):
