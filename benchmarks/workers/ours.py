@@ -184,7 +184,7 @@ def where(corpus: dict, n_latent=1, support="observed", max_iter=30) -> None:
 
     X, y = matrix(corpus, "train"), labels(corpus, "train")
     timed(Chunk, "cut", "cut into chunks")
-    timed(training, "observed_support", "find the support")
+    timed(linear_chain, "observed_support", "find the support")
     timed(Factors, "of", "factors (exp)")
     timed(Lanes, "of", "factors (exp)")
     timed(Lattice, "_walk", "forward-backward")

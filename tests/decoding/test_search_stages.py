@@ -325,5 +325,5 @@ def test_ctrl_c_ends_every_stage(order, shape):
             search(lattice, order, patience=0, max_expansions=10**9)
     finally:
         timer.cancel()
-    # It would have taken minutes and all memory.
-    assert time.perf_counter() - began < 20
+    # It would have taken minutes and all memory; the limit is for machines that do other things too.
+    assert time.perf_counter() - began < 120

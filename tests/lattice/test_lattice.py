@@ -97,15 +97,18 @@ def test_a_batch_is_its_sequences_in_any_order(batch, random):
     order = random.sample(range(n), n)
     together = lattice_of(batch)
     shuffled = cut(batch, order)
-    np.testing.assert_array_equal(lattice_of(shuffled).log_sum(shuffled.clamp), together.log_sum(batch.clamp)[order])
+    # The same bits in one kind of walk; a batch that fills its lanes and one that does not differ by rounding.
+    close = {"rtol": 1e-12, "atol": 4e-15 * batch.size + 1e-14}
+    np.testing.assert_allclose(
+        lattice_of(shuffled).log_sum(shuffled.clamp), together.log_sum(batch.clamp)[order], **close
+    )
     state_mass = together.expectations(batch.clamp)[0]
     path, score = together.best_path()
     for i, (first, last) in enumerate(together.ranges()):
         alone = cut(batch, [i])
         single = lattice_of(alone)
-        # The same operations in the same order: the same bits.
-        assert single.log_sum(alone.clamp)[0] == together.log_sum(batch.clamp)[i]
-        np.testing.assert_array_equal(single.expectations(alone.clamp)[0], state_mass[first:last])
+        np.testing.assert_allclose(single.log_sum(alone.clamp)[0], together.log_sum(batch.clamp)[i], **close)
+        np.testing.assert_allclose(single.expectations(alone.clamp)[0], state_mass[first:last], **close)
         np.testing.assert_array_equal(single.best_path()[0], path[first:last])
         assert single.best_path()[1][0] == score[i]
 
