@@ -144,7 +144,9 @@ def test_files_are_labelled_alike(report):
 
 def test_nothing_needless_is_imported(report):
     imports = one_each(report["startup"]["imports"])
-    assert not {"matplotlib", "torch", "polars", "dask"} & set(imports["sklearn_latent, where these are imported"]["heavy"])
+    assert not {"matplotlib", "torch", "polars", "dask"} & set(
+        imports["sklearn_latent, where these are imported"]["heavy"]
+    )
     (model,) = one_each(report["startup"]["model"]).values()
     assert model["n_labels"] == 3
 
