@@ -271,8 +271,8 @@ def _paper_table(results: Results, number: int) -> str:
                 f"""Of the test part, in per cent: sentences labelled right throughout (S.A.), precision, recall and F1
                 of chunks, counted as the CoNLL script does; mean ± standard deviation over seeds. Beside each figure
                 the published one; those marked † are recalled and were not read again, an empty cell is one that is not
-                known. Seconds are of one thread for the whole test part, features made beforehand; the paper's are of
-                another program and machine. LDI-A takes {_paper_paths_text(results)} latent paths, MBR compares
+                known. Seconds are processor time of one thread for the whole test part, features made beforehand; the
+                paper's are of another program and machine. LDI-A takes {_paper_paths_text(results)} latent paths, MBR compares
                 the {_decoding_settings(results)["mbr_paths"]} most probable label sequences."""
             )
         )
@@ -308,10 +308,10 @@ def _searches(results: Results) -> str:
         paragraph(
             """Test part, means over seeds. *Proven*: share of the sentences whose labels are proven to be the most
             probable ones (the paper's exactitude). *Paths*: latent paths taken by the published search, or label
-            sequences compared by ``mbr``, a sentence. *Expanded*: steps of the search a token. *Decoding*: seconds on
-            one thread from scores on (exponentials, the search, the probability of the answer); *with scores*: those of
-            the products of features and weights too, made once for all. Features are made before either. *F1, strict*:
-            an I that no B opens counts for nothing, as in the authors' scorer."""
+            sequences compared by ``mbr``, a sentence. *Expanded*: steps of the search a token. *Decoding*: seconds of
+            processor time, on one thread, from scores on (exponentials, the search, the probability of the answer);
+            *with scores*: those of the products of features and weights too, made once for all. Features are made
+            before either. *F1, strict*: an I that no B opens counts for nothing, as in the authors' scorer."""
         ),
     ]
     for corpus, task in TASKS.items():
