@@ -272,8 +272,8 @@ def _paper_table(results: Results, number: int) -> str:
                 of chunks, counted as the CoNLL script does; mean ± standard deviation over seeds. Beside each figure
                 the published one; those marked † are recalled and were not read again, an empty cell is one that is not
                 known. Seconds are processor time of one thread for the whole test part, features made beforehand; the
-                paper's are of another program and machine. LDI-A takes {_paper_paths_text(results)} latent paths, MBR compares
-                the {_decoding_settings(results)["mbr_paths"]} most probable label sequences."""
+                paper's are of another program and machine. LDI-A takes {_paper_paths_text(results)} latent paths, MBR
+                compares the {_decoding_settings(results)["mbr_paths"]} most probable label sequences."""
             )
         )
     text.append(table(head, rows))

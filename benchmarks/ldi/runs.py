@@ -206,7 +206,7 @@ def _edges(kind: str, X: SequenceMatrix) -> bool | list[int]:
 
 
 def _score(model: LatentCRFTagger, X: SequenceMatrix, repeats: int) -> tuple[list[Lattice], dict]:
-    """The scores of all sequences, and processor seconds of making them, of one forward pass and of one Viterbi pass."""
+    """The scores of all sequences, and processor seconds of making them, of a forward pass and of a Viterbi pass."""
     seconds: dict[str, list[float]] = {"scores": [], "forward": [], "viterbi": []}
     for _ in range(repeats):
         lattices = None  # not two at a time
