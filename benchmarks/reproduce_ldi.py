@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mbr-paths", type=int, default=30, help="label sequences that mbr compares (default 30)")
     parser.add_argument("--max-iter", type=int, help="iterations of the latent models (default 150)")
     parser.add_argument("--sigma", type=float, default=1.0, help="of the prior (default 1)")
-    parser.add_argument("--init-scale", type=float, default=0.1, help="range of the start (default 0.1)")
+    parser.add_argument("--init-scale", type=float, help="range of the start (default: np 0.01, bio 0.1)")
     parser.add_argument("--min-df", type=int, default=2, help="least tokens of a feature (default 2)")
     parser.add_argument("--edges", choices=["auto", "all", "word", "none"], default="auto",
                         help="features with weights on pairs of states: np has all, bio none (auto)")  # fmt: skip
@@ -94,7 +94,7 @@ def _settings(args: argparse.Namespace, corpus: str, model: str) -> dict:
         "n_latent": task.n_latent if latent else 1,
         "sigma": args.sigma,
         # A plain CRF starts at zero.
-        "init_scale": args.init_scale if latent else 0.1,
+        "init_scale": (args.init_scale or task.init_scale) if latent else 0.1,
         "max_iter": max_iter if latent or args.quick else _CRF_ITERATIONS,
         "min_df": args.min_df,
         "templates": task.templates,

@@ -176,6 +176,14 @@ def test_trials_use_no_test_sentence(run, folder):
     # 368 training sentences in all; a tenth is held out.
     assert (result["training"]["n_sentences"], result["decoding"]["n_sentences"]) == (332, 36)
     assert set(result["decoding"]["decoders"]) == {"viterbi"}
+    # The model of the chosen settings is there already.
+    text = run("--sigma", "0.5", "--corpus", "np", "--models", "dev", "--results", str(folder / "tuned"))
+    assert "np-latent-0-dev: trained already" in text
+    result, tried = (
+        json.loads((folder / "tuned" / f"np-latent-0-dev{more}.json").read_text())
+        for more in ("", "-init_scale=0.1-sigma=0.5")
+    )
+    assert result["training"] == tried["training"] and len(result["decoding"]["decoders"]) > 1
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,12 @@ class Run:
         X, held = vectorizer.fit_transform(data.train), vectorizer.transform(data.test)
         model_path = folder / f"{self.name}.model.zip"
         if result is None:
-            say(f"{self.name}: training")
-            model, training = self._train(X, data.train_labels, jobs, say)
+            model, training = self._tried(folder) or (None, None)
+            if model is None:
+                say(f"{self.name}: training")
+                model, training = self._train(X, data.train_labels, jobs, say)
+            else:
+                say(f"{self.name}: trained already to choose its settings")
             save_model(model, model_path)
             result = {
                 "run": {"corpus": self.corpus, "model": self.model, "seed": self.seed, "dev": self.dev},
@@ -117,6 +121,16 @@ class Run:
                     f"{path.name} was made with {key}={result['settings'].get(key)!r}, not {value!r}: "
                     "give the same settings, another --results, or delete it"
                 )
+
+    def _tried(self, folder: Path) -> tuple[LatentCRFTagger, dict] | None:
+        """The model of a trial with the settings of this run on the held-out part, and how it was trained."""
+        if not self.dev or self.trial:
+            return None
+        for path in sorted(folder.glob(f"{self.name}-*=*.json")):
+            result = read_json(path)
+            if result is not None and result["settings"] == self.settings:
+                return load_model(path.with_name(f"{path.stem}.model.zip")), result["training"]
+        return None
 
     def _train(self, X: SequenceMatrix, y: list, jobs: int, say) -> tuple[LatentCRFTagger, dict]:
         stamps = Stamps()
