@@ -145,7 +145,7 @@ def test_page(results, run, folder):
     pytest.importorskip("matplotlib")
     assert "missing: np-latent-2, bio-latent-2" in run("--render", "--seeds", "3")
     page = (folder / "docs" / "experiments" / "ldi.rst").read_text()
-    assert "NP chunking: latent models of seed 2; Bio-NER: latent models of seed 2" in page
+    assert "NP chunking: latent models of seed 2; Bio-NER: latent models of seed 2" in page.replace("\n", " ")
     f1 = [decoders(results, f"np-latent-{seed}")["ldi_exact"]["f1"] for seed in (0, 1)]
     row = next(line for line in page.split("Table 4")[1].splitlines() if line.startswith("LDI-E"))
     assert f"{np.mean(f1):.2f} ± {np.std(f1, ddof=1):.2f}" in row and "91.16†" in row

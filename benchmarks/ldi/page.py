@@ -212,11 +212,12 @@ def _what_was_run(results: Results) -> str:
         title("What was run"),
         paragraph(
             """Latent models start from weights drawn uniformly from a range (*start*) and have a limit of iterations of
-            L-BFGS; the plain CRF has the same features and is trained until its objective no longer falls. NP chunking:
+            L-BFGS; the plain CRF has the same features and starts at zero. *(limit)*: the objective was still falling
+            when the iterations ended. NP chunking:
             words only, every template also on pairs of states. Bio-NER: words, parts of speech, affixes and shapes, on
             states alone. Models judged by the held-out part were trained without it: a tenth of the training part,
-            whole abstracts for Bio-NER, the last sentences for NP chunking. All scores but those of the pictures and of
-            the choices are of the test part, by which nothing was chosen."""
+            whole abstracts for Bio-NER, the last sentences for NP chunking. Settings were chosen by the held-out part
+            alone; scores are those of the test part, but in the pictures and among the choices."""
         ),
         table(head, rows),
         _missing(results),
@@ -234,12 +235,13 @@ def _missing(results: Results) -> str:
         if "crf-0" in gone:
             words.append(f"{task.title}: the plain CRF")
         if seeds:
-            words.append(f"{task.title}: latent models of seed {', '.join(seeds)}")
+            words.append(f"{task.title}: latent models of seed{'s'[: len(seeds) - 1]} {', '.join(seeds)}")
         if "latent-0-dev" in gone:
             words.append(f"{task.title}: the latent model of the pictures")
+    gone = "; ".join(words)
     return paragraph(
-        f"""**Missing.** {"; ".join(words)}. The command above does these and leaves what is there; means and standard
-        deviations below are over the seeds that are there (none behind ± where it is one)."""
+        f"""**Missing.** {gone}. The commands above do these and leave what is there; means and standard deviations
+        below are over the seeds that are there, and where there is one seed there is no deviation."""
     )
 
 
@@ -385,7 +387,8 @@ def _significance(results: Results, n_permutations: int) -> str:
             for difference, test in (("sentences", "mcnemar"), ("f1", "randomization")):
                 values = [t[key][test] for t in tests]
                 below = sum(value < _LIKELY for value in values)
-                row.append(f"{statistics.mean(t[key][difference] for t in tests):+.2f}")
+                # Adding zero takes the sign from a zero.
+                row.append(f"{round(statistics.mean(t[key][difference] for t in tests), 2) + 0.0:+.2f}")
                 row.append(f"{_p(statistics.median(values))} ({below} of {len(values)})")
             rows.append(row)
         head = ["", "sentences right", "McNemar's p", "F1", "randomization p"]
@@ -455,6 +458,8 @@ def _draw_masses(figure, masses: dict[str, np.ndarray]) -> None:
     for ax, (corpus, mass) in zip(axes, masses.items(), strict=True):
         LatentMassDisplay(mass.astype(np.float64)).plot(ax=ax)
         ax.set_title(TASKS[corpus].title)
+    for ax in axes[1:]:
+        ax.get_legend().remove()  # the first one serves all, and there is no room
 
 
 def _draw_curve(figure, run: dict) -> None:
