@@ -177,7 +177,8 @@ def test_trials_use_no_test_sentence(run, folder):
     assert (result["training"]["n_sentences"], result["decoding"]["n_sentences"]) == (332, 36)
     assert set(result["decoding"]["decoders"]) == {"viterbi"}
     # The model of the chosen settings is there already.
-    text = run("--sigma", "0.5", "--corpus", "np", "--models", "dev", "--results", str(folder / "tuned"))
+    chosen = ["--sigma", "0.5", "--init-scale", "0.1"]
+    text = run(*chosen, "--corpus", "np", "--models", "dev", "--results", str(folder / "tuned"))
     assert "np-latent-0-dev: trained already" in text
     result, tried = (
         json.loads((folder / "tuned" / f"np-latent-0-dev{more}.json").read_text())
