@@ -72,13 +72,13 @@ class ExactLDIDecoder:
 
     def _search_batch(self, lattice: Lattice, out: Decoded, gap: np.ndarray) -> np.ndarray:
         """Decode in one call the sequences whose plain factors serve; return which, (n_sequences,), empty ones too."""
-        top, arc = lattice.topology, lattice._arc_factors
+        top, arc = lattice.topology, lattice.arc_factors
         done = np.diff(lattice.offsets) == 0
         # Where each token has arcs of its own that are listed, their matrices together may be more than memory.
         neighbours = (top.label_state == np.arange(top.n_states)).all()
         if done.all() or not neighbours or (lattice.arc_rows_differ and not top.dense):
             return done
-        node = lattice._node_factors
+        node = lattice.node_factors
         rows = np.flatnonzero(~done)
         # A sequence needs no more arcs than its own tokens'.
         low = node.low if not lattice.arc_rows_differ else np.minimum(node.low, arc.low)

@@ -110,20 +110,8 @@ SL_INLINE sl_block8 sl_exp_lanes(sl_block8 x)
     const sl_block8 shifted = inside * 1.4426950408889634074 + magic;
     const sl_block8 k = shifted - magic;
     const sl_block8 r = (inside - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    sl_block8 p = sl_all(1.6059043836821614599e-10);
-    p = p * r + 2.0876756987868098979e-09;
-    p = p * r + 2.5052108385441718775e-08;
-    p = p * r + 2.7557319223985890653e-07;
-    p = p * r + 2.7557319223985890653e-06;
-    p = p * r + 2.4801587301587301587e-05;
-    p = p * r + 1.9841269841269841270e-04;
-    p = p * r + 1.3888888888888888889e-03;
-    p = p * r + 8.3333333333333333333e-03;
-    p = p * r + 4.1666666666666666667e-02;
-    p = p * r + 1.6666666666666666667e-01;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
+    sl_block8 p = sl_all(SL_EXP_START);
+    SL_EXP_SERIES(p, r);
     p *= (sl_block8)(((sl_mask8)shifted + 1023) << 52);
     /* sl_higher gave NaN its second argument: x itself brings it back. */
     SL_LANE_BY_LANE(x[l] < -708.0 ? 0.0 : x[l] == x[l] ? p[l] : x[l])

@@ -26,6 +26,24 @@
 #define SL_RESTRICT restrict
 #endif
 
+/* exp(r) for |r| <= ln 2 / 2 by its Taylor series to degree 13 (the next term is below 2e-17), in numbers or blocks of them;
+ * p is 1 / 13! at first. */
+#define SL_EXP_START 1.6059043836821614599e-10
+#define SL_EXP_SERIES(p, r) \
+    p = p * r + 2.0876756987868098979e-09; \
+    p = p * r + 2.5052108385441718775e-08; \
+    p = p * r + 2.7557319223985890653e-07; \
+    p = p * r + 2.7557319223985890653e-06; \
+    p = p * r + 2.4801587301587301587e-05; \
+    p = p * r + 1.9841269841269841270e-04; \
+    p = p * r + 1.3888888888888888889e-03; \
+    p = p * r + 8.3333333333333333333e-03; \
+    p = p * r + 4.1666666666666666667e-02; \
+    p = p * r + 1.6666666666666666667e-01; \
+    p = p * r + 0.5; \
+    p = p * r + 1.0; \
+    p = p * r + 1.0
+
 /* exp(x) for x <= 0, below 2 ulp; 0 for x < -708 (where the result would leave the normal range).
  * x = k ln 2 + r, |r| <= ln 2 / 2; exp(r) by its Taylor series to degree 13 (the next term is below 2e-17). */
 static inline double sl_exp_nonpositive(double x)
@@ -35,20 +53,8 @@ static inline double sl_exp_nonpositive(double x)
     double shifted = inside * 1.4426950408889634074 + magic;
     double k = shifted - magic;
     double r = (inside - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    double p = 1.6059043836821614599e-10;
-    p = p * r + 2.0876756987868098979e-09;
-    p = p * r + 2.5052108385441718775e-08;
-    p = p * r + 2.7557319223985890653e-07;
-    p = p * r + 2.7557319223985890653e-06;
-    p = p * r + 2.4801587301587301587e-05;
-    p = p * r + 1.9841269841269841270e-04;
-    p = p * r + 1.3888888888888888889e-03;
-    p = p * r + 8.3333333333333333333e-03;
-    p = p * r + 4.1666666666666666667e-02;
-    p = p * r + 1.6666666666666666667e-01;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
+    double p = SL_EXP_START;
+    SL_EXP_SERIES(p, r);
     {
         uint64_t bits;
         double scale;

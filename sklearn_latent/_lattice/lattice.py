@@ -140,11 +140,13 @@ class Lattice:
         return len(self.offsets) - 1
 
     @cached_property
-    def _node_factors(self) -> Factors:
+    def node_factors(self) -> Factors:
+        """Factors of the node scores."""
         return Factors.of(self.node)
 
     @cached_property
-    def _arc_factors(self) -> Factors:
+    def arc_factors(self) -> Factors:
+        """Factors of the arc scores."""
         return Factors.of(self.arc)
 
     @cached_property
@@ -153,12 +155,12 @@ class Lattice:
         if not (_lanes.LANES_PAY and self.topology.dense and not self.arc_rows_differ and len(self.node)):
             return None
         # A lane whose sequence has ended goes on over the arcs: NaN among them would reach the sums of the others.
-        return None if np.isnan(self._arc_factors.factor).any() else Lanes.of(self.node, self.offsets)
+        return None if np.isnan(self.arc_factors.factor).any() else Lanes.of(self.node, self.offsets)
 
     @cached_property
     def _shared_matrix(self) -> np.ndarray:
         """Factors of the one arc row as a matrix, for all sequences of the batch."""
-        return self.topology.as_matrix(self._arc_factors.factor, 0.0)
+        return self.topology.as_matrix(self.arc_factors.factor, 0.0)
 
     @property
     def arc_rows_differ(self) -> bool:
@@ -209,6 +211,11 @@ class Lattice:
         """Add ``weight[i]`` times the masses of sequence ``i`` to the arrays given; return the log sums."""
         return self._walk(clamp, weight, state_mass, arc_mass)
 
+    def add_loss(self, codes: np.ndarray, weight: np.ndarray, node_delta: np.ndarray, arc_delta: np.ndarray):
+        """Free minus clamped log sums times the weights, (n_sequences,); their derivatives are added to the arrays."""
+        free = self.add_expectations(None, weight, node_delta, arc_delta)
+        return weight * (free - self.add_expectations(codes, -weight, node_delta, arc_delta))
+
     def messages(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Log forward sums (with the state's own score) and log backward sums, (n_tokens, n_states), and log sums."""
         forward, backward = np.empty_like(self.node), np.empty_like(self.node)
@@ -238,7 +245,7 @@ class Lattice:
         """
         first, last = int(self.offsets[i]), int(self.offsets[i + 1])
         rows = slice(first, last) if self.arc_rows_differ else slice(0, 1)
-        node, arc = self._node_factors, self._arc_factors
+        node, arc = self.node_factors, self.arc_factors
         if node.low[first:last].min() >= _SEARCH_RANGE and arc.low[rows].min() >= _SEARCH_RANGE:
             unit = node.shift[first:last].sum()
             unit += arc.shift[first + 1 : last].sum() if self.arc_rows_differ else arc.shift[0] * (last - first - 1)
@@ -303,7 +310,7 @@ class Lattice:
 
     def _walk_one_by_one(self, clamp, weight, masses, state_mass, arc_mass, log_sum, certified) -> None:
         top, longest = self.topology, self._longest
-        node, arc = self._node_factors, self._arc_factors
+        node, arc = self.node_factors, self.arc_factors
         work = np.empty((3, (longest + 1) * top.n_states))
         turned = np.empty((top.n_states,) * 2) if top.dense and masses and not self.arc_rows_differ else _NOTHING
         _kernels.accumulate_fast(
@@ -314,7 +321,7 @@ class Lattice:
         )  # fmt: skip
 
     def _walk_in_lanes(self, lanes: Lanes, clamp, weight, masses, state_mass, arc_mass, log_sum, certified) -> None:
-        S, arc, width = self.topology.n_states, self._arc_factors, _lanes.LANES
+        S, arc, width = self.topology.n_states, self.arc_factors, _lanes.LANES
         matrix = arc.factor.reshape(S, S)
         work = _aligned((4 * self._longest + 2) * S * width + 2 * width * self._longest)
         codes = _aligned(width * self._longest, np.int64) if len(clamp) else np.empty(0, dtype=np.int64)

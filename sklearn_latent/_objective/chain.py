@@ -258,6 +258,4 @@ class ChainObjective:
         weight, codes = chunk.weight[block.sequences], chunk.codes[block.rows]
         arc_delta, rows = np.zeros_like(lattice.arc), node_delta[block.rows]
         rows.fill(0.0)
-        free = lattice.add_expectations(None, weight, rows, arc_delta)
-        clamped = lattice.add_expectations(codes, -weight, rows, arc_delta)
-        return weight * (free - clamped), arc_delta
+        return lattice.add_loss(codes, weight, rows, arc_delta), arc_delta

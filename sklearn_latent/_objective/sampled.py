@@ -137,11 +137,9 @@ class SampledObjective:
             first, last = part
             block, rows = batch.part(first, last), slice(int(batch.offsets[first]), int(batch.offsets[last]))
             node, arc = scorer.forward(prepared, block)
-            lattice, weight = Lattice(topology, node, arc, block.offsets), drawn.weight[first:last]
-            arc_delta = np.zeros_like(arc)
-            free = lattice.add_expectations(None, weight, node_delta[rows], arc_delta)
-            clamped = lattice.add_expectations(drawn.codes[rows], -weight, node_delta[rows], arc_delta)
-            return float((weight * (free - clamped)).sum()), arc_delta
+            lattice, arc_delta = Lattice(topology, node, arc, block.offsets), np.zeros_like(arc)
+            losses = lattice.add_loss(drawn.codes[rows], drawn.weight[first:last], node_delta[rows], arc_delta)
+            return float(losses.sum()), arc_delta
 
         parts = cut_by_tokens(np.diff(batch.offsets), BLOCK_TOKENS)
         losses, arc_deltas = zip(*self.workers.map(task, parts), strict=True)

@@ -115,7 +115,6 @@ def minimize_lbfgs(
         if stopped:
             converged, message = False, "the callback stopped it"
         if converged or stopped:
-            grad = new_grad
             break
         vectors.update(step, direction, new_grad, grad, curvature=step * (new_slope - slope), slope=step * slope)
         recycle(grad)
@@ -128,7 +127,7 @@ def minimize_lbfgs(
     return Result(
         x=x,
         objective=float(value),
-        grad_norm=float(np.abs(grad).max()),
+        grad_norm=grad_norm,
         n_iter=len(report.curve),
         converged=converged,
         loss_curve=report.curve,

@@ -16,7 +16,7 @@ from .._scorers.support import full_support, observed_support
 from .._threads import Workers, one_blas_thread
 from .model import LinearChainModel, check_size, fits, latent_weights
 from .options import allowed_moves, edge_feature_indices, latent_counts, prior_scale
-from .training import TrainingSet, forbidden_labels
+from .training import TrainingSet, refuse_forbidden
 
 __all__ = ["build"]
 
@@ -42,7 +42,7 @@ def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, 
     _check_weights(tagger, data, counts, moves, rules)
     topology = latent_topology(counts, moves)
     row_bytes = topology.row_bytes(arc_rows_differ=len(edges) > 0)
-    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, row_bytes)
+    chunks = data.chunks(row_bytes)
     rules["start_allowed"] = None if start_allowed is None else start_allowed[topology.state_label]
     rules["end_allowed"] = None if end_allowed is None else end_allowed[topology.state_label]
     if tagger.support == "all":
@@ -59,9 +59,7 @@ def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, 
     if tagger.constraints is not None:
         with one_blas_thread(), Workers(tagger.n_jobs) as workers:
             i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
-        if i is not None:
-            own = data.codes[matrix.offsets[i] : matrix.offsets[i + 1]]
-            raise ValueError(forbidden_labels(own, int(data.numbers[i]), classes, moves, start_allowed, end_allowed))
+        refuse_forbidden(data, i, moves, start_allowed, end_allowed)
     return model, objective, chunks
 
 

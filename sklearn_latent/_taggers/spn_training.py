@@ -17,7 +17,7 @@ from ..exceptions import ModelTooLargeError
 from .model import machine_memory
 from .options import allowed_moves, latent_counts, prior_scale
 from .spn_model import LocalModel, NetworkShape, SPNModel
-from .training import TrainingSet, forbidden_labels
+from .training import TrainingSet, refuse_forbidden
 
 __all__ = ["build_local", "build_spn", "check_later", "factor_sizes", "network_shape"]
 
@@ -121,13 +121,9 @@ def build_spn(tagger, data: TrainingSet) -> tuple[SPNModel, ChainObjective, list
         ngrams = {n: all_ngrams(len(classes), n, moves) for n in sorted(lengths)}
     model.ngrams = ngrams
     objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
-    scorer = objective.scorer
-    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, scorer.row_bytes, scorer.block_tokens)
+    chunks = data.chunks(objective.scorer.row_bytes, objective.scorer.block_tokens)
     if tagger.constraints is not None:
-        i = _impossible(tagger, model, data)
-        if i is not None:
-            own = data.codes[matrix.offsets[i] : matrix.offsets[i + 1]]
-            raise ValueError(forbidden_labels(own, int(data.numbers[i]), classes, moves, start_allowed, end_allowed))
+        refuse_forbidden(data, _impossible(tagger, model, data), moves, start_allowed, end_allowed)
     return model, objective, chunks
 
 
@@ -154,13 +150,9 @@ def build_local(tagger, data: TrainingSet) -> tuple[LocalModel, LocalObjective, 
     model = LocalModel(shape, factors, order, matrix.n_features, len(classes), *rules)
     _check_size(tagger, model, {})
     objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
-    scorer = objective.scorer
-    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, scorer.row_bytes, scorer.block_tokens)
+    chunks = data.chunks(objective.scorer.row_bytes, objective.scorer.block_tokens)
     if tagger.constraints is not None:
-        i = _impossible(tagger, model, data)
-        if i is not None:
-            own = data.codes[matrix.offsets[i] : matrix.offsets[i + 1]]
-            raise ValueError(forbidden_labels(own, int(data.numbers[i]), classes, *rules))
+        refuse_forbidden(data, _impossible(tagger, model, data), *rules)
     return model, objective, chunks
 
 
@@ -201,8 +193,8 @@ def _check_unknown(data: TrainingSet, order: int) -> None:
 
 def _impossible(tagger, model: SPNModel | LocalModel, data: TrainingSet) -> int | None:
     """Position of the first sequence whose labels have probability zero, or None."""
-    objective, matrix = model.featureless(), data.X
-    chunks = Chunk.cut(matrix.values, data.codes, matrix.offsets, data.weight, objective.scorer.row_bytes)
+    objective = model.featureless()
+    chunks = data.chunks(objective.scorer.row_bytes)
     with one_blas_thread(), Workers(tagger.n_jobs) as workers:
         return objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
 

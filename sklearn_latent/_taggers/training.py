@@ -15,7 +15,7 @@ from .._sequences import SequenceMatrix
 from .._threads import Workers, one_blas_thread
 from .options import prior_scale
 
-__all__ = ["Earlier", "TrainingSet", "forbidden_labels", "make_stepper", "random_start", "run_pass", "train"]
+__all__ = ["Earlier", "TrainingSet", "make_stepper", "random_start", "refuse_forbidden", "run_pass", "train"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class TrainingSet:
         """Some of the sequences, in the order given."""
         codes = self.codes[self.X._rows_of(chosen)]
         return TrainingSet(self.X[chosen], codes, self.weight[chosen], self.classes, self.numbers[chosen])
+
+    def chunks(self, row_bytes: int, block_tokens: int | None = None) -> list[Chunk]:
+        """The sequences cut as `Chunk.cut` does."""
+        return Chunk.cut(self.X.values, self.codes, self.X.offsets, self.weight, row_bytes, block_tokens)
 
     def weighted(self) -> TrainingSet:
         """The sequences of positive weight: class weights may have made some zero."""
@@ -186,9 +190,8 @@ def _split(data: TrainingSet, fraction: float, rng) -> tuple[TrainingSet, Traini
 
 def _validation_score(objective, data: TrainingSet, workers: Workers):
     """Mean log-likelihood a token of the validation part, as a function of the weights."""
-    X, scorer = data.X, objective.scorer
-    chunks = Chunk.cut(X.values, data.codes, X.offsets, data.weight, scorer.row_bytes, scorer.block_tokens)
-    tokens = float(data.weight @ X.lengths)
+    chunks = data.chunks(objective.scorer.row_bytes, objective.scorer.block_tokens)
+    tokens = float(data.weight @ data.X.lengths)
 
     def score(theta: np.ndarray) -> float:
         return -objective.loss(theta, chunks, workers) / tokens
@@ -196,8 +199,17 @@ def _validation_score(objective, data: TrainingSet, workers: Workers):
     return score
 
 
-def forbidden_labels(codes: np.ndarray, i: int, classes: list, moves, start, end) -> str:
-    """Say where the constraints forbid the labels of training sequence `i`."""
+def refuse_forbidden(data: TrainingSet, i: int | None, moves, start, end) -> None:
+    """Say where the constraints forbid the labels of sequence `i`, if there is one.
+
+    Raises
+    ------
+    ValueError
+    """
+    if i is None:
+        return
+    classes, codes = data.classes, data.codes[data.X.offsets[i] : data.X.offsets[i + 1]]
+    i = int(data.numbers[i])
     label = [None if c < 0 else classes[c] for c in codes.tolist()]
     last = len(codes) - 1
     where = "the unknown labels can't be filled in"
@@ -213,4 +225,4 @@ def forbidden_labels(codes: np.ndarray, i: int, classes: list, moves, start, end
         else:
             continue
         break
-    return f"the constraints forbid the labels of y[{i}]: {where}"
+    raise ValueError(f"the constraints forbid the labels of y[{i}]: {where}")

@@ -45,14 +45,25 @@ def find_file(data_home, folder: str, names: list[str], terms: str) -> Path:
     )
 
 
+def parts_of(subset: str) -> list[str]:
+    """The parts that a subset is made of.
+
+    Raises
+    ------
+    ValueError
+        If there is no such subset.
+    """
+    parts = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
+    if not isinstance(subset, str) or subset not in parts:
+        raise ValueError(f"subset must be 'train', 'test' or 'all', got {subset!r}")
+    return parts[subset]
+
+
 def text_corpus(
     read: Callable[[str], tuple], subset: str, return_X_y: bool, description: str
 ) -> Bunch | tuple[list, LabelSequences]:
     """Corpus of one or both subsets, from a function that reads one: (X, y), or (X, y, groups)."""
-    parts = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
-    if not isinstance(subset, str) or subset not in parts:
-        raise ValueError(f"subset must be 'train', 'test' or 'all', got {subset!r}")
-    read_parts = [read(part) for part in parts[subset]]
+    read_parts = [read(part) for part in parts_of(subset)]
     data = [sequence for X, *_ in read_parts for sequence in X]
     target = LabelSequences([labels for _, y, *_ in read_parts for labels in y])
     if return_X_y:

@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from .._sequences.labels import LabelSequences
 from .._sequences.matrix import SequenceMatrix
-from ._base import label_names
+from ._base import label_names, parts_of
 
 __all__ = ["load_digit_sequences"]
 
@@ -76,19 +76,16 @@ def load_digit_sequences(*, subset="train", return_X_y=False):
     >>> digits.target[0]  # 25 September 1945
     [1, 9, 4, 5, 0, 9, 2, 5]
     """
-    parts = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
-    if not isinstance(subset, str) or subset not in parts:
-        raise ValueError(f"subset must be 'train', 'test' or 'all', got {subset!r}")
-    made = _sequences()
-    rows = np.concatenate([made[part][0] for part in parts[subset]])
+    parts, made = parts_of(subset), _sequences()
+    rows = np.concatenate([made[part][0] for part in parts])
     data = SequenceMatrix(rows, np.full(len(rows) // 8, 8))
-    target = LabelSequences([own for part in parts[subset] for own in made[part][1]])
+    target = LabelSequences([own for part in parts for own in made[part][1]])
     if return_X_y:
         return data, target
-    kind = np.concatenate([np.tile(["date", "number"], _SIZES[part] // 2) for part in parts[subset]])
+    kind = np.concatenate([np.tile(["date", "number"], _SIZES[part] // 2) for part in parts])
     bunch = Bunch(data=data, target=target, kind=kind, target_names=label_names(target), DESCR=DESCRIPTION)
     if subset == "all":
-        bunch.fold = np.repeat(np.arange(2), [_SIZES[part] for part in parts[subset]])
+        bunch.fold = np.repeat(np.arange(2), [_SIZES[part] for part in parts])
     return bunch
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..metrics import chunk_f1_score
 from ..metrics._chunks import infer_scheme
+from ..metrics._sequence_scores import token_accuracy
 from ._plotting import COLORS, counts_axis, pyplot
 
 __all__ = ["DecoderCurveDisplay"]
@@ -148,9 +149,4 @@ def _scoring(estimator, scoring):
     classes = estimator.classes_.tolist()
     if all(isinstance(label, str) for label in classes) and infer_scheme(classes) is not None:
         return (lambda true, found: chunk_f1_score(true, found, zero_division=0.0)), "chunk F1"
-    return _token_accuracy, "tokens right"
-
-
-def _token_accuracy(true, found) -> float:
-    pairs = [(a, b) for u, v in zip(true, found, strict=True) for a, b in zip(u, v, strict=True) if a is not None]
-    return sum(a == b for a, b in pairs) / max(1, len(pairs))
+    return token_accuracy, "tokens right"
