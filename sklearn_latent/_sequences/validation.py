@@ -289,8 +289,8 @@ def _dense(entry: Any, i: int) -> np.ndarray:
     return matrix
 
 
-def check_finite(X: SequenceMatrix) -> None:
-    """Refuse NaN and infinity, naming the first sequence, token and feature.
+def check_finite(X: SequenceMatrix, *, allow_nan: bool = False) -> None:
+    """Refuse NaN (unless allowed) and infinity, naming the first sequence, token and feature.
 
     Raises
     ------
@@ -304,7 +304,7 @@ def check_finite(X: SequenceMatrix) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(stored.sum(dtype=np.float64)):
             return
-    bad = ~np.isfinite(stored)
+    bad = np.isinf(stored) if allow_nan else ~np.isfinite(stored)
     if not bad.any():
         return
     if sp.issparse(values):
@@ -319,8 +319,9 @@ def check_finite(X: SequenceMatrix) -> None:
         value = stored[row, feature]
     i = int(np.searchsorted(X.offsets, row, side="right")) - 1
     name = "" if X.feature_names is None else f" ({X.feature_names[feature]!r})"
+    due = "not be infinite" if allow_nan else "be finite"
     raise ValueError(
-        f"X[{i}], token {row - int(X.offsets[i])}, feature {feature}{name} is {value}: features must be finite"
+        f"X[{i}], token {row - int(X.offsets[i])}, feature {feature}{name} is {value}: features must {due}"
     )
 
 
