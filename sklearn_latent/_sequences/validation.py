@@ -372,7 +372,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
         return np.ones(n)
     try:
         weight = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"sample_weight must be numbers, one a sequence ({error})") from None
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
