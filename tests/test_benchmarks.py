@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [
     "training", "conll", "pipeline", "vectorizing", "tagging", "startup", "evaluation", "stochastic", "growth",
-    "memory", "fit", "decoding", "methods",
+    "memory", "input_memory", "fit", "decoding", "methods",
 ]  # fmt: skip
 
 
@@ -174,6 +174,14 @@ def test_memory_of_fit_is_told_in_parts(report):
         assert found["fit_mb"] > 2 * 6 * 8 * found["n_weights"] / 1e6 / 2
         assert found["weights_mb"] == pytest.approx(3 * 6 * 8 * found["n_weights"] / 1e6)
         assert found["peak_mb"] > found["fit_mb"]
+
+
+def test_memory_beside_the_input(report):
+    for found in one_each(report["input_memory"]["dense"]).values():
+        assert found["data_mb"] == pytest.approx(2000 * 300 * 8 / 1e6) and found["n_iter"] == 2
+        assert found["peak_mb"] > found["growth_mb"] >= 0
+    held, streamed = one_each(report["input_memory"]["dicts"]).values()
+    assert held["data_mb"] > 0 == streamed["data_mb"] and streamed["growth_mb"] > 0
 
 
 def test_missing_peers_are_skipped_by_name(sitting):
