@@ -307,8 +307,11 @@ class Circuit:
     def _columns(self, coef: np.ndarray, inputs: Inputs, first: int, last: int, out: np.ndarray) -> np.ndarray:
         """``window @ coef`` of rows ``first:last``, written to `out`."""
         D = self.n_features
-        _product(inputs.design, first, last, coef[:D], out)
-        for back in range(1, self.n_observations):
+        if not inputs.design.sparse:
+            np.matmul(self._windows(inputs, first, last, out.dtype), coef[: self.n_observations * D], out=out)
+        else:
+            _product(inputs.design, first, last, coef[:D], out)
+        for back in range(1, self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:
                 break
@@ -346,7 +349,10 @@ class Circuit:
     ) -> None:
         """``grad += window.T @ delta`` for rows ``first:last``."""
         D = self.n_features
-        for back in range(self.n_observations):
+        if not inputs.design.sparse:
+            rows = self._windows(inputs, first, last, delta.dtype)
+            _add_dense_product(rows, delta, grad[: self.n_observations * D], tasks)
+        for back in range(self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:
                 break
@@ -361,6 +367,19 @@ class Circuit:
         if inputs.extra is not None:
             pattern = Pattern(self.n_extra, self.n_columns)
             _add_product(inputs.extra, first, last, delta, grad[self.n_observations * D :], tasks, pattern)
+
+    def _windows(self, inputs: Inputs, first: int, last: int, kind: np.dtype) -> np.ndarray:
+        """Dense rows ``first:last`` beside those of the tokens before them, in the order of the weights."""
+        design, D, m = inputs.design, self.n_features, self.n_observations
+        if m == 1:
+            return design.dense_part(first, last, kind)
+        out = np.zeros((last - first, m * D), dtype=kind)
+        for back in range(min(m, last)):
+            low = max(first, back)
+            part = out[low - first :, back * D : (back + 1) * D]
+            part[:] = design.dense_part(low - back, last - back, kind)
+            part[inputs.position[low:last] < back] = 0
+        return out
 
 
 def _product(design: Design, first: int, last: int, coef: np.ndarray, out: np.ndarray) -> None:
@@ -378,19 +397,23 @@ def _add_product(
 ) -> None:
     """``grad += rows.T @ delta``."""
     if not design.sparse:
-        turned = design.dense_part(first, last, delta.dtype).T
-        n = delta.shape[1]
-        width = max(_COLUMNS, -(-n // 8))
-
-        def add_columns(columns: tuple[int, int]) -> None:
-            a, b = columns
-            grad[:, a:b] += turned @ delta[:, a:b]
-
-        tasks(add_columns, [(a, min(a + width, n)) for a in range(0, n, width)])
+        _add_dense_product(design.dense_part(first, last, delta.dtype), delta, grad, tasks)
         return
     part = design if (first, last) == (0, design.shape[0]) else design.rows(first, last)
     sparse, delta = part.by_feature, np.ascontiguousarray(delta)
     tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, grad, *r), part.ranges_of(pattern))
+
+
+def _add_dense_product(rows: np.ndarray, delta: np.ndarray, grad: np.ndarray, tasks: Callable) -> None:
+    """``grad += rows.T @ delta``."""
+    n = delta.shape[1]
+    width = max(_COLUMNS, -(-n // 8))
+
+    def add_columns(columns: tuple[int, int]) -> None:
+        a, b = columns
+        grad[:, a:b] += rows.T @ delta[:, a:b]
+
+    tasks(add_columns, [(a, min(a + width, n)) for a in range(0, n, width)])
 
 
 def narrowed_circuits(circuits: list[Circuit], features: np.ndarray) -> tuple[list[Circuit], np.ndarray]:
