@@ -16,13 +16,14 @@ cdef extern from "_lanes.h" nogil:
     void lanes_factors "sl_lanes_factors" (const double **rows, double *factor, double *shift, double *low,
                                            Py_ssize_t n) noexcept
     void lanes_forward "sl_lanes_forward" (
-        const double *factor, const double *low, const double *M, const int64_t *ptr, const int32_t *end, double arc_low,
-        const int64_t *length, Py_ssize_t n_steps, Py_ssize_t n, double *alpha, double *alpha_low, double *scale, double *fault,
-        int64_t *possible) noexcept
+        const double *factor, const double *low, const double *M, const int64_t *ptr, const int32_t *end,
+        double arc_low, const int64_t *length, Py_ssize_t n_steps, Py_ssize_t n, double *alpha, double *alpha_low,
+        double *scale, double *fault, int64_t *possible) noexcept
     void lanes_backward "sl_lanes_backward" (
         const double *factor, const double *low, const double *turned, const int64_t *ptr, const int32_t *end,
-        double arc_low, const int64_t *length, Py_ssize_t n_steps, Py_ssize_t n, const double *alpha, const double *alpha_low, const double *scale,
-        const double *weight, double *beta, double *gain, double *mass, double *weighted, double *fault) noexcept
+        double arc_low, const int64_t *length, Py_ssize_t n_steps, Py_ssize_t n, const double *alpha,
+        const double *alpha_low, const double *scale, const double *weight, double *beta, double *gain, double *mass,
+        double *weighted, double *fault) noexcept
     void lanes_outer "sl_lanes_outer" (const double *alpha, const double *weighted, Py_ssize_t n_steps, Py_ssize_t n,
                                        double *out) noexcept
     void lanes_outer_listed "sl_lanes_outer_listed" (const double *alpha, const double *weighted, const int64_t *ptr,
@@ -230,7 +231,8 @@ def follow(
     int32_t[::1] path,                   # OUT   (n_tokens,) the state at each token, -1 after a move that no arc is
     int64_t[::1] move,                   # OUT   (n_tokens,) the arc into each token; none (-1) into the first
 ):
-    """The states that labels lead through, where they lead through one at most; False where a sequence begins with more.
+    """The states that labels lead through, where they lead through one at most; False where a sequence begins with
+    more.
 
     A label may lead from a state to one state at most.
     """
@@ -267,7 +269,7 @@ def path_walk(
     bint masses,                         # IN    whether masses are wanted, or log_sum only
     double[:, ::1] state_mass,           # INOUT (n_tokens, n_states) masses are added
     double[:, ::1] arc_mass,             # INOUT (1 | n_tokens, n_arcs) as many rows as arc
-    double[::1] log_sum,                 # OUT   (n_sequences,) the path's score, -inf if there is none, NaN if one of its is NaN or inf
+    double[::1] log_sum,                 # OUT   (n_sequences,) its score, -inf if there is none, NaN if NaN or inf is in it
 ):
     """Where clamping leaves one path, its score is the log sum and its masses are ones."""
     cdef Py_ssize_t i, t, stride = 1 if arc.shape[0] > 1 else 0

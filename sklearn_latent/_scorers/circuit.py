@@ -14,7 +14,7 @@ label n-grams and boundaries hold it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -308,7 +308,8 @@ class Circuit:
         """``window @ coef`` of rows ``first:last``, written to `out`."""
         D = self.n_features
         if not inputs.design.sparse:
-            np.matmul(self._windows(inputs, first, last, out.dtype), coef[: self.n_observations * D], out=out)
+            for part, rows in self._windows(inputs, first, last, out.dtype):
+                np.matmul(rows, coef[: self.n_observations * D], out=out[part])
         else:
             _product(inputs.design, first, last, coef[:D], out)
         for back in range(1, self.n_observations if inputs.design.sparse else 0):
@@ -350,8 +351,8 @@ class Circuit:
         """``grad += window.T @ delta`` for rows ``first:last``."""
         D = self.n_features
         if not inputs.design.sparse:
-            rows = self._windows(inputs, first, last, delta.dtype)
-            _add_dense_product(rows, delta, grad[: self.n_observations * D], tasks)
+            for part, rows in self._windows(inputs, first, last, delta.dtype):
+                _add_dense_product(rows, delta[part], grad[: self.n_observations * D], tasks)
         for back in range(self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:
@@ -368,18 +369,22 @@ class Circuit:
             pattern = Pattern(self.n_extra, self.n_columns)
             _add_product(inputs.extra, first, last, delta, grad[self.n_observations * D :], tasks, pattern)
 
-    def _windows(self, inputs: Inputs, first: int, last: int, kind: np.dtype) -> np.ndarray:
-        """Dense rows ``first:last`` beside those of the tokens before them, in the order of the weights."""
+    def _windows(self, inputs: Inputs, first: int, last: int, kind: np.dtype) -> Iterator[tuple[slice, np.ndarray]]:
+        """Dense rows ``first:last`` beside those of the tokens before them, in the weights' order, in parts."""
         design, D, m = inputs.design, self.n_features, self.n_observations
         if m == 1:
-            return design.dense_part(first, last, kind)
-        out = np.zeros((last - first, m * D), dtype=kind)
-        for back in range(min(m, last)):
-            low = max(first, back)
-            part = out[low - first :, back * D : (back + 1) * D]
-            part[:] = design.dense_part(low - back, last - back, kind)
-            part[inputs.position[low:last] < back] = 0
-        return out
+            yield slice(0, last - first), design.dense_part(first, last, kind)
+            return
+        step = min(max(_STEP_BYTES // max(1, m * D * kind.itemsize), _LEAST_STEP), _MOST_STEP)
+        for a in range(first, last, step):
+            b = min(a + step, last)
+            rows = np.zeros((b - a, m * D), dtype=kind)
+            for back in range(min(m, b)):
+                low = max(a, back)
+                part = rows[low - a :, back * D : (back + 1) * D]
+                part[:] = design.dense_part(low - back, b - back, kind)
+                part[inputs.position[low:b] < back] = 0
+            yield slice(a - first, b - first), rows
 
 
 def _product(design: Design, first: int, last: int, coef: np.ndarray, out: np.ndarray) -> None:
