@@ -269,7 +269,7 @@ def path_walk(
     bint masses,                         # IN    whether masses are wanted, or log_sum only
     double[:, ::1] state_mass,           # INOUT (n_tokens, n_states) masses are added
     double[:, ::1] arc_mass,             # INOUT (1 | n_tokens, n_arcs) as many rows as arc
-    double[::1] log_sum,                 # OUT   (n_sequences,) its score, -inf if there is none, NaN if NaN or inf is in it
+    double[::1] log_sum,                 # OUT   (n_sequences,) its score, -inf if there is none, NaN if one of its is
 ):
     """Where clamping leaves one path, its score is the log sum and its masses are ones."""
     cdef Py_ssize_t i, t, stride = 1 if arc.shape[0] > 1 else 0
