@@ -161,7 +161,9 @@ def _sparse_parts(parts: Iterable) -> Iterator[tuple[tuple, np.ndarray, np.ndarr
             b = min(n_tokens, a + step)
             present = design.dense_part(a, b, np.float64) != 0
             row_ptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
-            yield (row_ptr, np.nonzero(present)[1].astype(np.int64), np.empty(0)), ptr[a : b + 1], column
+            feature = np.flatnonzero(present).astype(np.int64, copy=False)
+            feature %= n_features
+            yield (row_ptr, feature, np.empty(0)), ptr[a : b + 1], column
 
 
 def _seen_labels(codes: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
