@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from .labels import LabelSequences, flatten_labels
 from .matrix import SequenceMatrix
 from .stream import TokenStream
+from .words import shorten
 
 __all__ = [
     "as_corpus",
@@ -201,12 +202,12 @@ def _kind(entry: Any, i: int) -> str:
         raise TypeError(f"{where} is a SequenceMatrix, which is a whole corpus: pass it as X")
     if isinstance(entry, str):
         raise TypeError(
-            f"{where} is the string {entry!r}, but a list of tokens belongs there, "
-            f"such as X = [{entry.split()[:3] or ['']!r}]"
+            f"{where} is the string {shorten(entry)}, but a list of tokens belongs there, "
+            f"such as X = [{shorten(entry.split()[:3] or [''])}]"
         )
     if isinstance(entry, (bytes, Mapping)) or entry is None or isinstance(entry, Number):
         raise TypeError(
-            f"{where} is {entry!r} ({type(entry).__name__}), but a sequence belongs there: a list of tokens or "
+            f"{where} is {shorten(entry)} ({type(entry).__name__}), but a sequence belongs there: a list of tokens or "
             "a 2-D array; X is a list of sequences, for one sequence pass [X]"
         )
     if hasattr(entry, "columns") and hasattr(entry, "to_numpy"):
@@ -403,12 +404,12 @@ def check_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, int, st
     out = []
     for i, (own, length) in enumerate(zip(spans, lengths.tolist(), strict=True)):
         if isinstance(own, (str, bytes, Mapping)) or not isinstance(own, Iterable):
-            raise TypeError(f"spans[{i}] is {own!r}, not a list of (start, stop, type)")
+            raise TypeError(f"spans[{i}] is {shorten(own)}, not a list of (start, stop, type)")
         checked = []
         for k, span in enumerate(own):
             shape = isinstance(span, (tuple, list)) and len(span) == 3 and isinstance(span[2], str)
             if not shape or not all(isinstance(v, (int, np.integer)) for v in span[:2]):
-                raise ValueError(f"spans[{i}][{k}] is {span!r}, not (start, stop, type)")
+                raise ValueError(f"spans[{i}][{k}] is {shorten(span)}, not (start, stop, type)")
             if not 0 <= span[0] < span[1] <= length:
                 raise ValueError(f"spans[{i}][{k}] is {span!r}, which is not inside the {length} tokens of X[{i}]")
             checked.append((int(span[0]), int(span[1]), span[2]))

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sequences import SequenceMatrix
 from .._sequences.validation import as_corpus, check_n_features
-from ._corpus import shorten
+from .._sequences.words import shorten
 
 __all__ = ["NumericTransformer", "SequenceTransformer", "given_names", "input_tags_of", "numeric_corpus"]
 

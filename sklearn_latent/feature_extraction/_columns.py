@@ -11,7 +11,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from ._corpus import place, shorten, token_sequences
+from .._sequences.words import shorten
+from ._corpus import place, token_sequences
 
 __all__ = ["ColumnCoder", "TokenReader", "derive", "shape_class"]
 

@@ -14,8 +14,8 @@ from .._compat import _BaseComposition, _fit_context
 from .._sequences import SequenceMatrix
 from .._sequences.stream import TokenStream
 from .._sequences.validation import as_corpus, check_finite, check_n_features
+from .._sequences.words import shorten
 from ._base import NumericTransformer, SequenceTransformer, given_names, input_tags_of, numeric_corpus
-from ._corpus import shorten
 
 __all__ = ["SequenceUnion"]
 

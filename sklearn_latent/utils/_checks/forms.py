@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from ..._sequences import LabelSequences, SequenceMatrix
 from .corpora import Corpus, first_of, taken
-from .tools import ROUNDING, answers, assert_same, fitted, object_array, prepared, refused
+from .tools import ROUNDING, answers, assert_same, fitted, frame_libraries, object_array, prepared, refused
 
 __all__ = ["common", "of_taggers"]
 
@@ -129,14 +129,11 @@ def check_forms_of_matrices(name, estimator):
     """Matrices come stacked, nested, as objects, as frames, or as arrays of other libraries."""
     corpus = first_of(estimator, "numbers")
     if corpus is not None:
-        frames = {"data frames": _frames} if importlib.util.find_spec("pandas") else {}
+        frames = {
+            f"frames of {library.__name__}": lambda X, library=library: [library.DataFrame(x) for x in X]
+            for library in frame_libraries()
+        }
         _assert_forms_agree(name, estimator, corpus, _MATRICES | frames)
-
-
-def _frames(X: list[np.ndarray]) -> list:
-    import pandas as pd
-
-    return [pd.DataFrame(x) for x in X]
 
 
 def check_readonly_input(name, estimator):

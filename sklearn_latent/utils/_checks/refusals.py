@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ from sklearn.utils import get_tags
 
 from ..._sequences import SequenceMatrix
 from .corpora import Corpus, first_of, taken
-from .tools import answers, fitted, per_sequence, prepared, refused
+from .tools import answers, fitted, frame_libraries, per_sequence, prepared, refused
 
 __all__ = ["common", "of_taggers"]
 
@@ -120,13 +119,10 @@ def check_single_sequence(name, estimator):
 
 def check_frames(name, estimator):
     """A data frame of tokens does not say where sequences end: the message names the way."""
-    if importlib.util.find_spec("pandas") is None:
-        return
-    import pandas as pd
-
-    frame = pd.DataFrame({"word": ["Ana", "met"], "length": [3, 3]})
-    for corpus in taken(estimator):
-        _refuse_everywhere(name, estimator, corpus, frame, "a data frame", "from_frame")
+    for library in frame_libraries():
+        frame = library.DataFrame({"word": ["Ana", "met"], "length": [3, 3]})
+        for corpus in taken(estimator):
+            _refuse_everywhere(name, estimator, corpus, frame, f"a data frame of {library.__name__}", "from_frame")
 
 
 def check_mixed_sequences(name, estimator):
@@ -176,6 +172,8 @@ def check_wrong_labels(name, estimator):
         "a string for y": ("BOB", "y"),
         "a vector for y": (np.zeros(len(corpus.X)), "y"),
     }
+    for library in frame_libraries():
+        bad[f"a frame of {library.__name__} for y"] = (library.DataFrame({"label": ["O"]}), "from_frame")
     for what, (y, mention) in bad.items():
         est = prepared(estimator)
         before = set(vars(est))

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,18 @@ from sklearn.base import clone
 
 from ..._sequences import SequenceMatrix
 
-__all__ = ["ROUNDING", "Job", "answers", "assert_same", "fitted", "object_array", "per_sequence", "prepared", "refused"]
+__all__ = [
+    "ROUNDING",
+    "Job",
+    "answers",
+    "assert_same",
+    "fitted",
+    "frame_libraries",
+    "object_array",
+    "per_sequence",
+    "prepared",
+    "refused",
+]
 
 
 #: For what is computed in another order.
@@ -29,6 +42,11 @@ def prepared(estimator, **params):
 def fitted(estimator, corpus, **fit_params):
     """A fitted clone."""
     return prepared(estimator).fit(corpus.X, corpus.y, **fit_params)
+
+
+def frame_libraries() -> list:
+    """pandas and polars, as far as they are installed."""
+    return [import_module(name) for name in ("pandas", "polars") if find_spec(name) is not None]
 
 
 def object_array(entries) -> np.ndarray:
