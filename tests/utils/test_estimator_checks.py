@@ -23,6 +23,7 @@ from sklearn_latent.utils import estimator_checks
 from sklearn_latent.utils._checks.corpora import KINDS, taken
 from sklearn_latent.utils._checks.table import checks_for
 from sklearn_latent.utils.estimator_checks import check_sequence_estimator, parametrize_with_sequence_checks
+from utils import broken_copies, broken_data, broken_parameters, broken_taggers  # noqa: F401
 from utils.broken import BROKEN, Tagger
 
 WORDS = TemplateVectorizer(["%x[-1,0]", "%x[0,0]"])

@@ -122,7 +122,8 @@ def check_frames(name, estimator):
     for library in frame_libraries():
         frame = library.DataFrame({"word": ["Ana", "met"], "length": [3, 3]})
         for corpus in taken(estimator):
-            _refuse_everywhere(name, estimator, corpus, frame, f"a data frame of {library.__name__}", "from_frame")
+            way = () if corpus.kind == "signals" else ("from_frame",)  # no column holds recordings
+            _refuse_everywhere(name, estimator, corpus, frame, f"a data frame of {library.__name__}", *way)
 
 
 def check_mixed_sequences(name, estimator):
