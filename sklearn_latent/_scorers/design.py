@@ -63,6 +63,16 @@ class Design:
         out._whole = (self, first, last)
         return out
 
+    def row(self, token: int) -> tuple[np.ndarray, np.ndarray]:
+        """Features of one token that are not zero, and their values, float64."""
+        if not self.sparse:
+            values = np.asarray(self._matrix[token], dtype=np.float64)
+            feature = np.flatnonzero(values)
+            return feature, values[feature]
+        stored = slice(int(self.row_ptr[token]), int(self.row_ptr[token + 1]))
+        feature = self.feature[stored]
+        return feature, self.values[stored] if len(self.values) else np.ones(len(feature))
+
     def dense_rows(self) -> np.ndarray:
         """The rows as C-contiguous float64; only for dense designs."""
         return np.ascontiguousarray(self._matrix, dtype=np.float64)

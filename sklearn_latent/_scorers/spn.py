@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._threads import BLOCK_TOKENS
+from .base import Parts
 from .circuit import Circuit, Inputs, Kept, narrowed_circuits
 from .design import Design
 
@@ -220,6 +221,24 @@ class SPNScorer:
 
     def finish_gradient(self, buffers: dict[str, Any], grad: dict[str, np.ndarray]) -> None:
         """Nothing to do: derivatives went where they belong."""
+
+    def feature_parts(
+        self,
+        prepared: dict,
+        design: Design,
+        offsets: np.ndarray,
+        token: int,
+        node_delta: np.ndarray,
+        arc_delta: np.ndarray,
+    ) -> Parts:
+        """What a weighted sum of a token's scores owes to features (see `Scorer`)."""
+        inputs, out = Inputs.of(design, offsets), Parts()
+        for k, (circuit, place) in enumerate(zip(self.circuits, self.places, strict=True)):
+            delta = place.collect((arc_delta if place.on_arcs else node_delta)[None], circuit.n_roots)[0]
+            own = circuit.input_parts(prepared["circuits"][k], inputs, token, delta)
+            out.rows += own.rows
+            out.rest += own.rest
+        return out.add_boundary(prepared, design.shape[0], token, node_delta)
 
     def maximised(self) -> SPNScorer | None:
         """The scorer of the best assignment of the networks' hidden variables; None if that makes no difference."""

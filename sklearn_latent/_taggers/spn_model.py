@@ -11,6 +11,7 @@ import numpy as np
 from .._lattice import NgramSpace, Topology, all_ngrams, ngram_space
 from .._objective import ChainObjective, LocalObjective, Packing
 from .._scorers import Circuit, LocalScorer, Place, Slots, SPNScorer
+from .model import label_moves
 
 __all__ = ["LocalModel", "NetworkShape", "SPNModel"]
 
@@ -235,6 +236,34 @@ class SPNModel(_Networks):
             out[n][row, k // b[row], k % b[row]] = self.params["ngram"][at : at + int(first[-1])]
             at += int(first[-1])
         return out
+
+    def transitions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Latent state before, latent state, value and labels before both of each weight of n-grams, starts and ends.
+
+        -1 stands for the start, the end, and for no label; labels before are (n_weights, longest n-gram - 2).
+        """
+        longest, ramp = max(0, self.order - 1), np.arange(self.n_units)
+        source, target, before = [], [], []
+        for n in self.weighed:
+            rows, first = self.rows_of(n), self.pairs_of(n)
+            a, b = self.n_latent[rows[:, -2]], self.n_latent[rows[:, -1]]
+            row = np.repeat(np.arange(len(rows)), a * b)
+            k = np.arange(first[-1]) - first[row]
+            source.append(self.unit_of[rows[row, -2]] + k // b[row])
+            target.append(self.unit_of[rows[row, -1]] + k % b[row])
+            before.append(np.full((len(row), longest), -1))
+            before[-1][:, longest - (n - 2) :] = rows[row, : n - 2]
+        nothing = np.full(self.n_units, -1)
+        weight = np.concatenate([self.params[name] for name in ("ngram", "start", "end")])
+        before.append(np.full((2 * self.n_units, longest), -1))
+        joined = (np.concatenate(part) for part in ([*source, nothing, ramp], [*target, ramp, nothing]))
+        return *joined, weight, np.concatenate(before)
+
+    def allowed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which label may follow which, (n_labels, n_labels), and begin and end a sequence, (n_labels,)."""
+        rules = (self.start_allowed, self.end_allowed)
+        start, end = (np.ones(self.n_labels, dtype=bool) if rule is None else rule for rule in rules)
+        return label_moves(self.topology), start, end
 
     def transition_coef(self) -> np.ndarray:
         """Weights of bigrams, (n_units, n_units), [from, to], zero where there is none."""
