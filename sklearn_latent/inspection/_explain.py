@@ -104,7 +104,7 @@ def explain(estimator, x, i: int, *, label=None, against=None) -> DataFrame:
       feature         0    Bo word=Bo
     neighbour         1   met    None
         start         0    Bo    None
-    >>> abs(parts["contribution"].sum() - parts.attrs["log_odds"]) < 1e-12
+    >>> bool(abs(parts["contribution"].sum() - parts.attrs["log_odds"]) < 1e-12)
     True
     """
     pd, fitted = pandas(), FittedTagger(estimator)

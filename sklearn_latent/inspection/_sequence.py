@@ -137,7 +137,7 @@ def show_sequence(estimator, x, *, scheme=None, tokens=None, image_shape=None) -
     >>> X, y = load_chunks(return_X_y=True)
     >>> tagger = LatentCRFTagger(n_latent=1, vectorizer=TemplateVectorizer("chunking"), tol=1e-3).fit(X, y)
     >>> show_sequence(tagger, [("The", "DT"), ("bridge", "NN"), ("is", "VBZ"), ("closed", "VBN")])
-    [The bridge]NP:0.99 [is closed]VP:0.98
+    [The bridge]NP:1.00 [is closed]VP:0.92
     """
     fitted = FittedTagger(estimator)
     tagger = fitted.tagger

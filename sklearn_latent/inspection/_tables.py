@@ -61,10 +61,10 @@ def weights_table(estimator, *, top: int | None = None) -> DataFrame:
     >>> X = [[{"word": "Ana"}, {"word": "met"}, {"word": "Bo"}], [{"word": "rain"}]] * 5
     >>> y = [["B-PER", "O", "B-PER"], ["O"]] * 5
     >>> table = weights_table(LatentCRFTagger(n_latent=1).fit(X, y), top=1)
-    >>> print(table[["feature", "label", "state"]])
-         feature  label  state
-    0     word=Bo  B-PER      0
-    1  word=rain      O      1
+    >>> print(table[["feature", "label", "state"]].to_string(index=False))
+      feature label  state
+      word=Bo B-PER      0
+    word=rain     O      1
     """
     if top is not None and (isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1):
         raise ValueError(f"top must be a positive integer or None, got {top!r}")
@@ -83,13 +83,10 @@ def weights_table(estimator, *, top: int | None = None) -> DataFrame:
         kept = np.zeros(len(weight), dtype=bool)
         kept[by_size[np.arange(len(weight)) - first < top]] = True
         order = order[kept[order]]
-    labels = np.array([*fitted.classes, None], dtype=object)
-    of_state = np.append(fitted.state_labels, -1)  # state -1: shared by all labels
+    distinct = len(set(names.tolist())) == len(names)
     columns = {
-        "feature": pd.Categorical.from_codes(feature[order], pd.Index(names))
-        if _distinct(names)
-        else names[feature[order]],
-        "label": labels[of_state[state[order]]],
+        "feature": pd.Categorical.from_codes(feature[order], pd.Index(names)) if distinct else names[feature[order]],
+        "label": _labels_of(pd, fitted, state[order]),
         "state": state[order],
         "weight": weight[order],
     }
@@ -163,12 +160,10 @@ def transitions_table(estimator) -> DataFrame:
         weight = np.concatenate([weight, edges.data])
         feature = np.concatenate([feature, fitted.tagger.edge_features_[edges.row]])
         before = np.empty((len(weight), 0), dtype=np.int64)
-    labels = np.array([*fitted.classes, None], dtype=object)
-    of_state = np.append(fitted.state_labels, -1)
     columns = {
-        "from_label": labels[of_state[source]],
+        "from_label": _labels_of(pd, fitted, source),
         "from_state": source,
-        "to_label": labels[of_state[target]],
+        "to_label": _labels_of(pd, fitted, target),
         "to_state": target,
         "weight": weight,
         "from_contrast": weight - _mean_of_label(fitted, (target, feature, before), source, weight),
@@ -180,6 +175,14 @@ def transitions_table(estimator) -> DataFrame:
         rows = [tuple(fitted.classes[code] for code in row if code >= 0) for row in before.tolist()]
         columns["before"] = pd.Series(rows, dtype=object)
     return pd.DataFrame(columns)
+
+
+def _labels_of(pd, fitted: FittedTagger, state: np.ndarray):
+    """Labels of states; None where there is no state (-1)."""
+    if (state >= 0).all():
+        return pd.Series(fitted.classes)[fitted.state_labels[state]].reset_index(drop=True)
+    labels = np.array([*fitted.classes, None], dtype=object)
+    return pd.Series(labels[np.append(fitted.state_labels, -1)[state]], dtype=object)
 
 
 def _mean_of_label(fitted: FittedTagger, others, state: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -202,7 +205,3 @@ def _group_numbers(rows: np.ndarray) -> np.ndarray:
         _, code = np.unique(column, return_inverse=True)
         _, out = np.unique(out * (int(code.max(initial=0)) + 1) + code, return_inverse=True)
     return out
-
-
-def _distinct(names: np.ndarray) -> bool:
-    return len(set(names.tolist())) == len(names)
