@@ -8,6 +8,7 @@ labelled "wait"; at the bell the right label is "up" in mode A and "down" in mod
 labels forgets the mode at the first "wait". Two states for "wait" can carry it, and nobody has to label them.
 """
 
+# sphinx_gallery_thumbnail_number = -1
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -9,6 +9,7 @@ Two states for each label find that out. ``weights_table`` and ``transitions_tab
 label apart.
 """
 
+# sphinx_gallery_thumbnail_number = -1
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -71,9 +71,8 @@ class SequenceDisplay:
                 parts.append(inside)
                 continue
             style = _BOX.format(tint=tint[name], width=3 if probability >= 0.9 else 1)
-            below = "<br>" if self.images is not None else " "
             note = f'<span style="{_SMALL}"><b>{escape(str(name))}</b> {probability:.2f}</span>'
-            parts.append(f'<span style="{style};text-align:center">{inside}{below}{note}</span>')
+            parts.append(f'<span style="{style};text-align:center">{inside} {note}</span>')
         return f'<div style="line-height:2.1">{" ".join(parts)}</div>'
 
     def _runs(self) -> list[tuple]:
@@ -92,7 +91,7 @@ class SequenceDisplay:
             return escape(str(self.tokens[t]))
         data = b64encode(_png(self.images[t], *self._range())).decode()
         text = escape(str(self.tokens[t]))
-        style = "height:40px;image-rendering:pixelated"
+        style = "display:block;height:40px;margin:2px auto;image-rendering:pixelated"
         return f'<img alt="{text}" title="{text}" style="{style}" src="data:image/png;base64,{data}">'
 
     def _range(self) -> tuple[float, float]:
