@@ -7,6 +7,7 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,19 +22,45 @@ def restructured_blocks(text: str) -> list[str]:
     return [re.sub(r"^   ", "", block, flags=re.MULTILINE) for block in blocks]
 
 
-@pytest.mark.parametrize(
-    ("name", "blocks_of"), [("README.md", markdown_blocks), ("docs/user_guide.rst", restructured_blocks)]
-)
-def test_code_of_a_page_runs(name, blocks_of, tmp_path, monkeypatch):
+#: Pages whose code is run as it stands, the least number of blocks, and packages that they compare with.
+PAGES = {
+    "README.md": (3, ()),
+    "docs/user_guide.rst": (3, ("pandas",)),
+    "docs/get_started.rst": (6, ("pandas",)),
+    "docs/coming_from/crfsuite.rst": (1, ("sklearn_crfsuite",)),
+    "docs/coming_from/crfpp.rst": (1, ()),
+    "docs/coming_from/hmmlearn.rst": (1, ("hmmlearn",)),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_code_of_a_page_runs(name, tmp_path, monkeypatch, capsys):
+    n_blocks, packages = PAGES[name]
+    for package in packages:
+        pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
-    blocks = blocks_of((ROOT / name).read_text(encoding="utf-8"))
-    assert len(blocks) >= 3
-    names: dict = {}
+    text = (ROOT / name).read_text(encoding="utf-8")
+    blocks = markdown_blocks(text) if name.endswith(".md") else restructured_blocks(text)
+    assert len(blocks) >= n_blocks
+    names: dict = {"__name__": name}
     for block in blocks:
         exec(compile(block, name, "exec"), names)
+    out = capsys.readouterr().out
     if name == "README.md":
         sentence = [("The", "DT"), ("bridge", "NN"), ("is", "VBZ"), ("closed", "VBN")]
         assert names["tagger"].predict([sentence]) == [["B-NP", "I-NP", "B-VP", "I-VP"]]
+    elif name == "docs/get_started.rst":
+        for line in ("[['NAME', 'other']]", "[['B-PER', 'O', 'B-LOC']]", "[['B-NP', 'I-NP', 'B-VP', 'I-VP']]"):
+            assert line in out
+    elif name == "docs/coming_from/crfsuite.rst":
+        # The same model but for the weights of first and last labels.
+        assert np.mean(names["same"]) > 0.9
+    elif name == "docs/coming_from/crfpp.rst":
+        assert "He\tPRP\tB-NP\nfell\tVBD\tB-VP" in out
+    elif name == "docs/coming_from/hmmlearn.rst":
+        theirs = names["hmm"].predict_proba(names["X"], names["lengths"])
+        np.testing.assert_allclose(names["marginals"], theirs, rtol=0.0, atol=1e-9)
+        assert out.endswith("True\n")
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)

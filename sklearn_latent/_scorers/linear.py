@@ -60,7 +60,7 @@ class LinearScorer:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each parameter array, in packing order."""
         s = self.support
-        shapes = {"coef": (s.state.n_weights,)}
+        shapes: dict[str, tuple[int, ...]] = {"coef": (s.state.n_weights,)}
         if s.edge is not None:
             shapes["edge"] = (s.edge.n_weights,)
         return shapes | {"transition": (len(s.transition),), "start": (len(s.start),), "end": (len(s.end),)}

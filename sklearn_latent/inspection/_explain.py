@@ -131,8 +131,8 @@ def explain(estimator, x, i: int, *, label=None, against=None) -> DataFrame:
     order = ("part", "position", "token", "feature", "value", "contribution")
     kind = {"token": object, "feature": object}  # of strings pandas would make another missing value of None
     frame = pd.DataFrame({name: pd.Series(columns[name], dtype=kind.get(name)) for name in order})
-    order = np.argsort(-frame["contribution"].abs().to_numpy(), kind="stable")
-    frame = frame.iloc[order].reset_index(drop=True)
+    by_size = np.argsort(-frame["contribution"].abs().to_numpy(), kind="stable")
+    frame = frame.iloc[by_size].reset_index(drop=True)
     frame.attrs = {
         "label": fitted.classes[odds.label],
         "against": fitted.classes[odds.against],

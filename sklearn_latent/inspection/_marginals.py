@@ -109,7 +109,8 @@ class MarginalsDisplay:
         """
         plt = pyplot()
         shown = np.flatnonzero(self.marginals.max(axis=0) >= least)
-        rows, names, place, bounds = [], [], {}, []
+        rows: list[np.ndarray] = []
+        names, place, bounds = [], {}, []
         for code in shown.tolist():
             place[self.classes[code]] = len(rows)
             bounds.append(len(rows))
