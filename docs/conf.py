@@ -24,8 +24,13 @@ templates_path = []
 exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"sklearn_latent {release}"
-html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"]}
-html_sidebars = {"gallery/*": []}
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_sidebars = {"**": []}  # pages have no pages below them
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
 add_module_names = False

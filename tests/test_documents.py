@@ -26,6 +26,7 @@ def restructured_blocks(text: str) -> list[str]:
 PAGES = {
     "README.md": (3, ()),
     "docs/user_guide.rst": (3, ("pandas",)),
+    "docs/index.rst": (1, ()),
     "docs/get_started.rst": (6, ("pandas",)),
     "docs/coming_from/crfsuite.rst": (1, ("sklearn_crfsuite",)),
     "docs/coming_from/crfpp.rst": (1, ()),
