@@ -26,7 +26,7 @@ y, y_test = ([[label if label[2:] == "NP" else "O" for label in own] for own in 
 model = Pipeline(
     [("features", TemplateVectorizer("np-chunking")), ("tagger", LatentCRFTagger(tol=1e-2, random_state=0))]
 )
-grid = {"tagger__sigma": [0.5, 1.0, 2.0, 4.0], "tagger__n_latent": [1, 2, 3]}
+grid = {"tagger__sigma": [1.0, 2.0, 4.0, 8.0], "tagger__n_latent": [1, 2, 3]}
 search = GridSearchCV(model, grid, scoring=chunk_f1_scorer, cv=KFold(3, shuffle=True, random_state=0))
 search.fit(X, y)
 print(f"chosen: {search.best_params_}")

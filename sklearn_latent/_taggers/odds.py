@@ -31,7 +31,7 @@ class LabelOdds:
     log_odds : float
     position, feature : ndarray of int of shape (n_parts,)
         Tokens and their features.
-    part : ndarray of float of shape (n_parts,)
+    value, part : ndarray of float of shape (n_parts,)
     start, end : float or None
         Boundary weights, where the token is the first (last) and the model has such weights.
     hidden : float
@@ -47,6 +47,7 @@ class LabelOdds:
     log_odds: float
     position: np.ndarray
     feature: np.ndarray
+    value: np.ndarray
     part: np.ndarray
     start: float | None
     end: float | None
@@ -93,7 +94,7 @@ def label_odds(tagger, corpus: SequenceMatrix, i: int, label: int, against: int 
             rows, hidden = rows + into.rows, hidden + into.rest
             neighbours[i - 1] -= into.inner
     return LabelOdds(
-        label, against, float(messages.log_mass[label] - messages.log_mass[against]), *_joined(rows),
+        label, against, float(messages.log_mass[label] - messages.log_mass[against]), *_joined(rows, design),
         own.start, own.end, hidden, neighbours, messages.entropy(label) - messages.entropy(against),
     )  # fmt: skip
 
@@ -168,10 +169,12 @@ def _expected(change: np.ndarray, message: np.ndarray) -> np.ndarray:
     return (change * (used - used.max(axis=1, keepdims=True))).sum(axis=1)
 
 
-def _joined(rows: list[tuple[int, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tokens, features and parts, one entry for each feature of a token."""
+def _joined(rows: list[tuple[int, np.ndarray, np.ndarray]], design: Design) -> tuple[np.ndarray, ...]:
+    """Tokens, features, values and parts, one entry for each feature of a token."""
     position = np.concatenate([np.full(len(feature), token) for token, feature, _ in rows])
     pairs = np.stack([position, np.concatenate([feature for _, feature, _ in rows])])
     pairs, place = np.unique(pairs, axis=1, return_inverse=True)
     part = np.bincount(place.reshape(-1), np.concatenate([part for *_, part in rows]), minlength=pairs.shape[1])
-    return pairs[0], pairs[1], part
+    value = {t: dict(zip(*map(np.ndarray.tolist, design.row(t)), strict=True)) for t in set(pairs[0].tolist())}
+    values = np.array([value[t][f] for t, f in pairs.T.tolist()], dtype=np.float64)
+    return pairs[0], pairs[1], values, part

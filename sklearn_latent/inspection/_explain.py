@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._taggers.odds import LabelOdds, label_odds
 from ._fitted import FittedTagger, pandas, token_texts
@@ -124,8 +123,7 @@ def explain(estimator, x, i: int, *, label=None, against=None) -> DataFrame:
     code = _code(fitted.classes, label, "label")
     other = None if against is None else _code(fitted.classes, against, "against")
     odds = label_odds(tagger, corpus, i, code, other)
-    row = corpus.values
-    columns = _columns(odds, i, row.toarray() if sp.issparse(row) else np.asarray(row), fitted.feature_names())
+    columns = _columns(odds, i, fitted.feature_names())
     texts = token_texts(x, n_tokens)
     columns["token"] = [None if texts is None else texts[t] for t in columns["position"]]
     order = ("part", "position", "token", "feature", "value", "contribution")
@@ -148,7 +146,7 @@ def _code(classes: list, label, name: str) -> int:
         raise ValueError(f"{name}={label!r} is not a label of this model; its labels are {classes}") from None
 
 
-def _columns(odds: LabelOdds, i: int, rows: np.ndarray, names: np.ndarray) -> dict[str, list]:
+def _columns(odds: LabelOdds, i: int, names: np.ndarray) -> dict[str, list]:
     """Columns of the table, parts of zero left out."""
     kept = np.flatnonzero(odds.part)
     position, feature = odds.position[kept], odds.feature[kept]
@@ -156,7 +154,7 @@ def _columns(odds: LabelOdds, i: int, rows: np.ndarray, names: np.ndarray) -> di
         "part": ["feature"] * len(kept),
         "position": position.tolist(),
         "feature": names[feature].tolist(),
-        "value": rows[position, feature].tolist(),
+        "value": odds.value[kept].tolist(),
         "contribution": odds.part[kept].tolist(),
     }
     others = np.flatnonzero(odds.neighbours)
