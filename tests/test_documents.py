@@ -31,6 +31,10 @@ PAGES = {
     "docs/coming_from/crfsuite.rst": (1, ("sklearn_crfsuite",)),
     "docs/coming_from/crfpp.rst": (1, ()),
     "docs/coming_from/hmmlearn.rst": (1, ("hmmlearn",)),
+    "docs/extending/decoder.rst": (3, ()),
+    "docs/extending/scorer.rst": (3, ()),
+    "docs/extending/topology.rst": (3, ()),
+    "docs/extending/features.rst": (3, ()),
 }
 
 
@@ -58,6 +62,8 @@ def test_code_of_a_page_runs(name, tmp_path, monkeypatch, capsys):
         assert np.mean(names["same"]) > 0.9
     elif name == "docs/coming_from/crfpp.rst":
         assert "He\tPRP\tB-NP\nfell\tVBD\tB-VP" in out
+    elif name == "docs/extending/topology.rst":
+        assert "[0 0 0 0 1 1 1 1 1]" in out
     elif name == "docs/coming_from/hmmlearn.rst":
         theirs = names["hmm"].predict_proba(names["X"], names["lengths"])
         np.testing.assert_allclose(names["marginals"], theirs, rtol=0.0, atol=1e-9)
