@@ -23,9 +23,7 @@ X_test, y_test = load_chunks(subset="test", return_X_y=True)
 # Noun phrases alone: three labels, a small grid is done in seconds.
 y, y_test = ([[label if label[2:] == "NP" else "O" for label in own] for own in labels] for labels in (y, y_test))
 
-model = Pipeline(
-    [("features", TemplateVectorizer("chunking")), ("tagger", LatentCRFTagger(tol=1e-2, random_state=0))]
-)
+model = Pipeline([("features", TemplateVectorizer("chunking")), ("tagger", LatentCRFTagger(tol=1e-2, random_state=0))])
 grid = {"tagger__sigma": [0.5, 2.0, 8.0, 32.0], "tagger__n_latent": [1, 2, 3]}
 search = GridSearchCV(model, grid, scoring=chunk_f1_scorer, cv=KFold(3, shuffle=True, random_state=0))
 search.fit(X, y)

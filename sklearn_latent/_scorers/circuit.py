@@ -333,8 +333,8 @@ class Circuit:
         """``window @ coef`` of rows ``first:last``, written to `out`."""
         D = self.n_features
         if not inputs.design.sparse:
-            for part, rows in self._windows(inputs, first, last, out.dtype):
-                np.matmul(rows, coef[: self.n_observations * D], out=out[part])
+            for at, rows in self._windows(inputs, first, last, out.dtype):
+                np.matmul(rows, coef[: self.n_observations * D], out=out[at])
         else:
             _product(inputs.design, first, last, coef[:D], out)
         for back in range(1, self.n_observations if inputs.design.sparse else 0):
@@ -376,8 +376,8 @@ class Circuit:
         """``grad += window.T @ delta`` for rows ``first:last``."""
         D = self.n_features
         if not inputs.design.sparse:
-            for part, rows in self._windows(inputs, first, last, delta.dtype):
-                _add_dense_product(rows, delta[part], grad[: self.n_observations * D], tasks)
+            for at, rows in self._windows(inputs, first, last, delta.dtype):
+                _add_dense_product(rows, delta[at], grad[: self.n_observations * D], tasks)
         for back in range(self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:

@@ -244,7 +244,8 @@ class SPNScorer:
         """What a weighted sum of a token's scores owes to features (see `Scorer`)."""
         inputs, out = Inputs.of(design, offsets), Parts()
         for k, (circuit, place) in enumerate(zip(self.circuits, self.places, strict=True)):
-            delta = place.collect((arc_delta if place.on_arcs else node_delta)[None], circuit.n_roots)[0]
+            row = (arc_delta if place.on_arcs else node_delta)[None]
+            delta = place.collect(row, circuit.n_roots, row.dtype, lambda f, ranges: list(map(f, ranges)))[0]
             own = circuit.input_parts(prepared["circuits"][k], inputs, token, delta)
             out.rows += own.rows
             out.rest += own.rest

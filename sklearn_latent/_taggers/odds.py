@@ -15,6 +15,8 @@ from .._threads import one_blas_thread
 
 __all__ = ["LabelOdds", "label_odds"]
 
+_Columns = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
 
 @dataclass(frozen=True)
 class LabelOdds:
@@ -169,7 +171,7 @@ def _expected(change: np.ndarray, message: np.ndarray) -> np.ndarray:
     return (change * (used - used.max(axis=1, keepdims=True))).sum(axis=1)
 
 
-def _joined(rows: list[tuple[int, np.ndarray, np.ndarray]], design: Design) -> tuple[np.ndarray, ...]:
+def _joined(rows: list[tuple[int, np.ndarray, np.ndarray]], design: Design) -> _Columns:
     """Tokens, features, values and parts, one entry for each feature of a token."""
     position = np.concatenate([np.full(len(feature), token) for token, feature, _ in rows])
     pairs = np.stack([position, np.concatenate([feature for _, feature, _ in rows])])
