@@ -12,6 +12,8 @@ __all__ = ["TransitionDisplay"]
 
 #: More cells than this have no number in them.
 _MOST_NUMBERS = 144
+#: Of more labels than this only some are named.
+_MOST_NAMES = 60
 
 
 class TransitionDisplay:
@@ -99,7 +101,12 @@ class TransitionDisplay:
         most = max(float(np.nanmax(np.abs(table), initial=0.0)), 1e-12)
         ax.set_facecolor("0.85")
         image = ax.pcolormesh(
-            np.ma.masked_invalid(table), cmap=DIVERGING, vmin=-most, vmax=most, edgecolors="white", linewidth=0.5
+            np.ma.masked_invalid(table),
+            cmap=DIVERGING,
+            vmin=-most,
+            vmax=most,
+            edgecolors="white",
+            linewidth=0.5 if n <= _MOST_NAMES else 0.0,
         )
         ax.invert_yaxis()
         ax.set_aspect("equal")
@@ -108,18 +115,7 @@ class TransitionDisplay:
                 if np.isfinite(value):
                     color = "white" if abs(value) > 0.65 * most else "black"
                     ax.text(column + 0.5, row + 0.5, f"{value:.1f}", ha="center", va="center", fontsize=8, color=color)
-        counts = np.bincount(self.state_labels, minlength=len(self.classes))
-        bounds = np.cumsum(counts)
-        for edge in (0, *bounds):
-            ax.axhline(edge + 1, color="black", linewidth=1.0)
-            ax.axvline(edge, color="black", linewidth=1.0)
-        size = 9 if n <= 24 else 7
-        middle, names = bounds - counts / 2, [str(label) for label in self.classes]
-        ax.set_yticks([0.5, *(middle + 1)], ["start", *names], fontsize=size)
-        ax.set_xticks(
-            [*middle, n + 0.5], [*names, "end"], fontsize=size, rotation=90 if max(map(len, names)) > 2 else 0
-        )
-        ax.tick_params(length=0)
+        self._name_labels(ax)
         states = " (latent states grouped by label)" if n > len(self.classes) else ""
         ax.set_xlabel(f"to{states}")
         ax.set_ylabel(f"from{states}")
@@ -127,3 +123,17 @@ class TransitionDisplay:
         ax.figure.colorbar(image, ax=ax, label=f"weight (natural log{hint})", shrink=0.8)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _name_labels(self, ax) -> None:
+        """Lines between the labels and their names; of many labels some names and no lines."""
+        n, counts = len(self.weights), np.bincount(self.state_labels, minlength=len(self.classes))
+        bounds, step = np.cumsum(counts), -(-len(counts) // _MOST_NAMES)
+        for edge in (0, *bounds) if step == 1 else (0, n):
+            ax.axhline(edge + 1, color="black", linewidth=1.0)
+            ax.axvline(edge, color="black", linewidth=1.0)
+        size = 9 if n <= 24 else 7
+        middle, names = (bounds - counts / 2)[::step], [str(label) for label in self.classes[::step]]
+        turn = 90 if max(map(len, names)) > 2 else 0
+        ax.set_yticks([0.5, *(middle + 1)], ["start", *names], fontsize=size)
+        ax.set_xticks([*middle, n + 0.5], [*names, "end"], fontsize=size, rotation=turn)
+        ax.tick_params(length=0)

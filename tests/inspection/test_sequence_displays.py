@@ -71,6 +71,12 @@ def test_transitions(chunks):
     assert display.plot(ax=ax).ax_ is ax
 
 
+def test_transitions_of_many_labels_are_named_in_part():
+    tagger = LatentCRFTagger.from_weights([f"L{k:03d}" for k in range(130)], np.zeros((1, 130)), np.eye(130))
+    names = [t.get_text() for t in TransitionDisplay.from_estimator(tagger).ax_.get_yticklabels()]
+    assert names == ["start", *(f"L{k:03d}" for k in range(0, 130, 3))]
+
+
 def test_transitions_of_networks():
     tagger, _ = numbers(order=2, unseen="forbid", n_latent={0: 2})
     display = TransitionDisplay.from_estimator(tagger)
