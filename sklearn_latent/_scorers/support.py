@@ -130,8 +130,8 @@ def _seen_pairs(parts: Iterable, n_features: int, n_columns: int) -> tuple[np.nd
     """Sorted distinct (feature, column) pairs; `parts` yields (design, seen_ptr, seen_column)."""
     if n_features * n_columns <= _TABLE_CELLS:
         table = np.zeros((n_features, n_columns), dtype=np.uint8)
-        for sparse, ptr, column in _sparse_parts(parts):
-            _linear_kernels.mark_seen(*sparse, ptr, column, table)
+        for (row_ptr, feature, values), ptr, column in _sparse_parts(parts):
+            _linear_kernels.mark_seen(row_ptr, feature, values, ptr, column, table)
         cells = np.flatnonzero(table)
     else:
         cells = np.empty(0, dtype=np.int64)

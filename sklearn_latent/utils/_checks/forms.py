@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -91,8 +92,8 @@ def _assert_forms_agree(name: str, estimator, corpus: Corpus, forms: dict[str, C
             found = answers(est, make(corpus.X), corpus.y, [method])  # made anew: an iterator is read once
             assert_same(found[method], expected[method], f"{name}.{method} on {form}: ")
         if hasattr(est, "fit_transform"):
-            found = list(prepared(estimator).fit_transform(make(corpus.X), corpus.y))
-            assert_same(found, expected["transform"], f"{name}.fit_transform on {form}: ", **ROUNDING)
+            at_once = list(prepared(estimator).fit_transform(make(corpus.X), corpus.y))
+            assert_same(at_once, expected["transform"], f"{name}.fit_transform on {form}: ", **ROUNDING)
 
 
 def _sparse(estimator) -> Corpus | None:
@@ -153,9 +154,12 @@ def check_readonly_input(name, estimator):
 
 def stacked_read_only(X: list[np.ndarray], *, sparse: bool) -> SequenceMatrix:
     """Matrices as one `SequenceMatrix` over arrays that can't be written to."""
-    values = np.concatenate(X)
-    values = sp.csr_array(values) if sparse else values
-    for array in (values.data, values.indices, values.indptr) if sparse else (values,):
+    values: Any = np.concatenate(X)
+    arrays = [values]
+    if sparse:
+        values = sp.csr_array(values)
+        arrays = [values.data, values.indices, values.indptr]
+    for array in arrays:
         array.setflags(write=False)
     return SequenceMatrix(values, [len(x) for x in X])
 
