@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from importlib.util import find_spec
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,16 @@ def fitted(estimator, corpus, **fit_params):
 
 def frame_libraries() -> list:
     """pandas and polars, as far as they are installed."""
-    return [import_module(name) for name in ("pandas", "polars") if find_spec(name) is not None]
+    found = []
+    with suppress(ImportError):
+        import pandas
+
+        found.append(pandas)
+    with suppress(ImportError):
+        import polars
+
+        found.append(polars)
+    return found
 
 
 def object_array(entries) -> np.ndarray:
