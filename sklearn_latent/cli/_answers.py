@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import add
 
 from ._models import Model
 
@@ -69,7 +70,9 @@ class Answers:
     def __init__(self, model: Model, asked: Asked):
         self._model = model
         self._asked = asked
-        self._classes = [str(label) for label in model.tagger.classes_.tolist()]
+        classes = model.tagger.classes_.tolist()
+        self._classes = list(map(str, classes))
+        self._are_text = self._classes == classes
 
     def __call__(self, tokens: list[list]) -> list[Answer]:
         """One answer a sequence."""
@@ -91,7 +94,7 @@ class Answers:
         if asked.marginals:
             rows = (own.tolist() for own in tagger.predict_marginals(X))
             columns["marginals"] = [[dict(zip(self._classes, row, strict=True)) for row in own] for own in rows]
-        columns["labels"] = [list(map(str, own)) for own in labels]
+        columns["labels"] = labels if self._are_text else [list(map(str, own)) for own in labels]
         return [Answer(**dict(zip(columns, own, strict=True))) for own in zip(*columns.values(), strict=True)]
 
     @staticmethod
@@ -102,33 +105,55 @@ class Answers:
 def marked_text(sentences: Sentences, answers: list[Answer]) -> Iterator[str]:
     """Every line with its columns more, and the lines between sequences as they are."""
     yield sentences.opening
-    lines, at = sentences.lines, 0
+    columns = _Columns(sentences.joint)
+    lines, at, written = sentences.lines, 0, []
     for rows, answer in zip(sentences.rows, answers, strict=True):
-        yield from (f"{line}\n" for line in lines[at : rows.start])
-        own, at = lines[rows], rows.stop
-        if answer.nbest is None:
-            yield from _marked(own, _columns(answer.labels, answer.marginals, sentences.joint))
-            continue
-        end = "\r\n" if own[0].endswith("\r") else "\n"
-        for rank, (labels, p) in enumerate(answer.nbest):
-            yield f"{end if rank else ''}# {rank} {p:.6g}{end}"
-            yield from _marked(own, _columns(labels, answer.marginals, sentences.joint))
-    yield from (f"{line}\n" for line in lines[at:])
+        written += lines[at : rows.start]
+        written += _sequence(lines[rows], answer, columns)
+        at = rows.stop
+    yield "\n".join([*written, *lines[at:], ""])
 
 
-def _columns(labels: list[str], marginals: list[dict[str, float]] | None, joint: str) -> Iterable[str]:
-    """What to add to each line."""
-    if marginals is None:
-        return (joint + label for label in labels)
-    return (
-        joint + joint.join([label, *(f"{other}/{p:.6g}" for other, p in row.items())])
-        for label, row in zip(labels, marginals, strict=True)
-    )
+def _sequence(lines: list[str], answer: Answer, columns: _Columns) -> list[str]:
+    """Lines of one sequence with their columns, once or as often as there are labellings."""
+    if answer.nbest is None:
+        return _marked(lines, columns.of(answer.labels, answer.marginals))
+    end = "\r" if lines[0].endswith("\r") else ""
+    out = []
+    for rank, (labels, p) in enumerate(answer.nbest):
+        out += [end] if rank else []
+        out += [f"# {rank} {p:.6g}{end}", *_marked(lines, columns.of(labels, answer.marginals))]
+    return out
 
 
-def _marked(lines: list[str], columns: Iterable[str]) -> Iterator[str]:
-    for line, more in zip(lines, columns, strict=True):
-        yield f"{line[:-1]}{more}\r\n" if line.endswith("\r") else f"{line}{more}\n"
+class _Columns(dict):
+    """What to add to each line; a label's column is made once."""
+
+    def __init__(self, joint: str):
+        self._joint = joint
+
+    def __missing__(self, label: str) -> str:
+        self[label] = column = self._joint + label
+        return column
+
+    def of(self, labels: list[str], marginals: list[dict[str, float]] | None) -> Iterable[str]:
+        """For each line of a sequence."""
+        columns = map(self.__getitem__, labels)
+        if marginals is None:
+            return columns
+        return (
+            self._joint.join([column, *(f"{other}/{p:.6g}" for other, p in row.items())])
+            for column, row in zip(columns, marginals, strict=True)
+        )
+
+
+def _marked(lines: list[str], columns: Iterable[str]) -> list[str]:
+    if "\r" not in "".join(lines):
+        return list(map(add, lines, columns))
+    return [
+        f"{line[:-1]}{column}\r" if line.endswith("\r") else line + column
+        for line, column in zip(lines, columns, strict=True)
+    ]
 
 
 def json_lines(sentences: Sentences, answers: list[Answer]) -> Iterator[str]:

@@ -111,7 +111,14 @@ def _is_call(error: Exception) -> bool:
     return isinstance(error, (InvalidParameterError, ModelTooLargeError))
 
 
+#: What messages of the library advise, as options.
+_OPTIONS = {"comments=True": "--comments", " (label=None reads tokens alone)": ""}
+
+
 def _text(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
-    return str(error)
+    text = str(error)
+    for parameter, option in _OPTIONS.items():
+        text = text.replace(parameter, option)
+    return text

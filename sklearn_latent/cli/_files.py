@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -27,6 +29,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+#: Lines of files that are worked on at a time: some megabytes with their features, and little work done twice.
+_LINES = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ def sources(files: Iterable[str]) -> Iterator:
             continue
         if sys.stdin.isatty():
             click.echo("reading what you type, up to Ctrl-D", err=True)
-        yield sys.stdin.buffer
+        yield getattr(sys.stdin, "buffer", sys.stdin)
 
 
 def read_parts(files: Iterable[str], layout: Layout, label: int | None = None) -> Iterator[Located]:
@@ -85,10 +90,20 @@ def read_parts(files: Iterable[str], layout: Layout, label: int | None = None) -
     from ..io._lines import source_name
     from ..io._parts import column_parts
 
+    options = {"label": label, "separator": layout.separator, "comments": layout.comments}
     for source in sources(files):
         name = source_name(source)
-        for part in column_parts(source, label=label, separator=layout.separator, comments=layout.comments):
+        for part in column_parts(source, **options, min_lines=_LINES if _is_stored(source) else 1):
             yield Located(name, part)
+
+
+def _is_stored(source) -> bool:
+    """Whether all of the source is there, so that nobody waits for what is made of its beginning."""
+    try:
+        mode = os.stat(source).st_mode if isinstance(source, str) else os.fstat(source.fileno()).st_mode
+    except OSError:  # a standard input that some program has put in place of the real one
+        return False
+    return stat.S_ISREG(mode)
 
 
 def column(at: Located, index: int) -> int:

@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 __all__ = ["Trial", "cross_validation_splits", "search", "trial_table"]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One combination: its parameters, its score on each split, and the seconds that took."""
+    """One combination: its parameters, its score on each split in [0, 1], and the seconds that took."""
 
     params: dict
     scores: list[float]
@@ -24,7 +23,12 @@ class Trial:
     @property
     def mean(self) -> float:
         """Mean score."""
-        return float(np.mean(self.scores))
+        return math.fsum(self.scores) / len(self.scores)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the scores."""
+        return math.sqrt(math.fsum((score - self.mean) ** 2 for score in self.scores) / len(self.scores))
 
 
 def cross_validation_splits(n_folds: int, documents: Sequence[int]) -> list:
@@ -37,7 +41,7 @@ def cross_validation_splits(n_folds: int, documents: Sequence[int]) -> list:
     """
     from sklearn.model_selection import GroupKFold, KFold
 
-    order = np.arange(len(documents))
+    order = range(len(documents))
     if len(set(documents)) >= n_folds:
         return list(GroupKFold(n_folds).split(order, groups=documents))
     return list(KFold(n_folds).split(order))
@@ -70,7 +74,7 @@ def trial_table(trials: list[Trial], title: str) -> str:
     rows = [
         [
             *(str(trial.params[name]) for name in names),
-            f"{100 * trial.mean:.2f}", f"{100 * np.std(trial.scores):.2f}", f"{trial.seconds:.1f}",
+            f"{100 * trial.mean:.2f}", f"{100 * trial.deviation:.2f}", f"{trial.seconds:.1f}",
         ]
         for trial in trials
     ]  # fmt: skip

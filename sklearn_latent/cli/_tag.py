@@ -67,10 +67,12 @@ def tag(path, files, decoder, marginals, nbest, as_json, text, label, separator,
 
 
 def _write(pieces: Iterable[str]) -> None:
-    # Column files are UTF-8 whatever the terminal is.
-    data = "".join(pieces).encode()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    text = "".join(pieces)
+    if hasattr(sys.stdout, "buffer"):  # column files are UTF-8 whatever the terminal is
+        sys.stdout.buffer.write(text.encode())
+    else:
+        sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _column_sentences(files, layout: Layout, label: int | None, reads: list[str]) -> Iterator[Sentences]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .._sequences.collector import no_cycle_search
 from .._sequences.labels import LabelSequences
 from ._conll import conll_reader
 from ._lines import line_blocks
@@ -56,17 +57,19 @@ class ColumnPart(NamedTuple):
         return slice(start, start + len(self.X[i]))
 
 
-def column_parts(source, *, label=None, separator=None, comments=False) -> Iterator[ColumnPart]:
+def column_parts(source, *, label=None, separator=None, comments=False, min_lines=1) -> Iterator[ColumnPart]:
     r"""Read a column file part by part, with the text of all its lines.
 
-    Parts end where sequences do and hold what about 64 KB of the file end; from a pipe they come as soon as their text
-    does. All parts together are what `read_conll` gives, and their lines are those of the file, whose byte order mark
-    is taken off. A sequence is in one part however long it is.
+    Parts end where sequences do and hold what about 64 KB of the file end, or more; from a pipe they come as soon as
+    their text does. All parts together are what `read_conll` gives, and their lines are those of the file, whose byte
+    order mark is taken off. A sequence is in one part however long it is.
 
     Parameters
     ----------
     source, label, separator, comments
         As for `read_conll`.
+    min_lines : int, default=1
+        Lines of a part at least, but for the last.
 
     Yields
     ------
@@ -81,10 +84,11 @@ def column_parts(source, *, label=None, separator=None, comments=False) -> Itera
     first, lines = 1, []
     with line_blocks(source) as blocks:
         for n, block in blocks:
-            reader.read(n, block)
-            lines += _texts(block)
+            with no_cycle_search():
+                reader.read(n, block)
+                lines += _texts(block)
             n_over = len(lines) - len(reader.begun)
-            if n_over:
+            if n_over >= min_lines:
                 yield _part(reader, first, lines[:n_over], separator)
                 first += n_over
                 del lines[:n_over]
