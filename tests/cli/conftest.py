@@ -42,9 +42,7 @@ def chunks(tmp_path_factory):
         X, y = load_chunks(subset=subset, return_X_y=True)
         write_conll(folder / f"{subset}.txt", X[:60], y[:60], separator=" ")
         write_conll(folder / f"{subset}.words", [[word for word, _ in own] for own in X[:60]], y[:60])
-    common = ["--quiet", "--max-iter", "15"]
-    assert main(["train", str(folder / "train.txt"), "-m", str(folder / "model.zip"), "--n-latent", "2", *common]) == 0
-    assert (
-        main(["train", str(folder / "train.words"), "-m", str(folder / "words.zip"), "--n-latent", "1", *common]) == 0
-    )
+    for source, model, n_latent in (("train.txt", "model.zip", "2"), ("train.words", "words.zip", "1")):
+        options = ["-m", str(folder / model), "--n-latent", n_latent, "--quiet", "--max-iter", "15"]
+        assert main(["train", str(folder / source), *options]) == 0
     return folder
