@@ -170,6 +170,6 @@ def located(name: str, starts: list[int], f: Callable[[slice], T]) -> T:
                 found = _POSITION.fullmatch(str(error))
                 if found:
                     which = {"true": "true", "pred": "predicted"}[found[1]]
-                    raise ValueError(f"{name}, line {start + int(found[2])}: {which} {found[3]}") from None
+                    raise ValueError(f"{name}, line {start + int(found[2])}: {which} labels: {found[3]}") from None
                 raise ValueError(f"{name}, the sequence from line {start} on: {error}") from None
         raise

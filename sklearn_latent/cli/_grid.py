@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from ._progress import terminal_bar
 
 __all__ = ["Trial", "cross_validation_splits", "search", "trial_table"]
 
@@ -51,12 +52,9 @@ def search(tagger, X: list, y, grid: dict[str, list], splits: list, scoring, tri
     """Score each combination of `grid`; `trials` gets them one by one, so that none is lost if it is interrupted."""
     from sklearn.base import clone
     from sklearn.model_selection import ParameterGrid, cross_val_score
-    from tqdm import tqdm
 
-    hidden = quiet or None  # None: hidden where there is no terminal
-    with tqdm(
-        total=len(ParameterGrid(grid)) * len(splits), unit="fit", file=sys.stderr, leave=False, disable=hidden
-    ) as bar:
+    n_fits = len(ParameterGrid(grid)) * len(splits)
+    with terminal_bar(total=n_fits, unit="fit", disable=quiet or None) as bar:  # None: only on a terminal
         for params in ParameterGrid(grid):
             began, scores = time.perf_counter(), []
             for split in splits:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import click
 
-__all__ = ["Progress", "iterations_left", "stoppable"]
+__all__ = ["Progress", "iterations_left", "stoppable", "terminal_bar"]
 
 #: Iterations over which L-BFGS looks for a fall of the objective.
 _PERIOD = 10
@@ -53,6 +53,18 @@ def iterations_left(curve: list[float], tol: float, most: int) -> tuple[int, boo
     return min(most, math.ceil(left)), True
 
 
+def terminal_bar(**options):
+    """A bar on the standard error, gone when it is closed."""
+    from tqdm import tqdm
+
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    except OSError:
+        width = 0
+    # Some terminals say that they have neither width nor height.
+    return tqdm(file=sys.stderr, leave=False, ncols=width or 80, nrows=20, **options)
+
+
 class Progress:
     """Shows each iteration on the standard error, and stops training once it is asked to.
 
@@ -76,9 +88,7 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self._live:
-            from tqdm import tqdm
-
-            self._bar = tqdm(bar_format="{desc}", file=sys.stderr, leave=False)
+            self._bar = terminal_bar(bar_format="{desc}")
         return self
 
     def __exit__(self, *_) -> None:
