@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +28,8 @@ _NOT_SET = {
     "callback": "it is a function",
     "warm_start": "a training begins anew",
     "verbose": "--quiet shows less",
+    "random_state": "--seed sets it",
+    "n_jobs": "--jobs sets it",
 }
 
 
@@ -86,18 +91,22 @@ def train(files, path, force, template, columns, label, kind, settings, seed, jo
     """
     _check_target(path, force)
     min_df = options.pop("min_df")
-    plan = _plan(kind, options, settings | {"random_state": seed, "n_jobs": jobs}, template, columns, min_df)
+    options |= {"random_state": seed, "n_jobs": jobs}
+    plan = _plan(kind, options, settings, template, columns, min_df)
     if plan.grid and cv is None and dev is None:
         raise click.UsageError("several values to choose from: how, by --cv K or on --dev FILE?")
     layout = Layout(separator, comments)
     scheme = plan.tagger.constraints if isinstance(plan.tagger.constraints, str) else None
     corpus = read_corpus(files, layout, label, scheme)
     dev_corpus = None if dev is None else read_corpus([dev], layout, label)
+    if dev_corpus is not None and dev_corpus.width != corpus.width:
+        raise ValueError(f"{dev}: {dev_corpus.width} columns beside the label, but training has {corpus.width}")
     tagger = plan.tagger.set_params(vectorizer=_vectorizer(plan, corpus))
     _tell(corpus, quiet)
-    if plan.grid or cv is not None:
-        tagger.set_params(**_choose(tagger, corpus, dev_corpus, plan.grid, cv, quiet))
-    stopped = _fit(tagger, corpus, path, quiet)
+    with _settings_judged(settings):
+        if plan.grid or cv is not None:
+            tagger.set_params(**_choose(tagger, corpus, dev_corpus, plan.grid, cv, quiet))
+        stopped = _fit(tagger, corpus, path, quiet)
     if dev_corpus is not None:
         tally = make_tally(tokens=not dev_corpus.has_chunks)
         tally.add(dev_corpus.y, tagger.predict(dev_corpus.X))
@@ -108,41 +117,66 @@ def train(files, path, force, template, columns, label, kind, settings, seed, jo
 
 def _check_target(path: str, force: bool) -> None:
     """Refuse a model file that can't be written before there is one to lose."""
-    folder = os.path.dirname(os.path.abspath(path))
+    folder = os.path.dirname(os.path.realpath(path))
     if os.path.exists(path) and not force:
         raise click.UsageError(f"{path} is there already; --force replaces it")
     if not os.path.isdir(folder):
         raise click.UsageError(f"--model {path}: there is no folder {folder}")
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+    # A new file takes the place of the old one, so that the folder is written to, too.
+    if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
         raise click.UsageError(f"--model {path} may not be written")
 
 
 def _plan(kind: str, options: dict, settings: dict, template, columns: str | None, min_df: int) -> Plan:
     from .. import LatentCRFTagger, SPNCRFTagger
-    from ..feature_extraction._template_parser import PRESETS
 
     tagger = {"latent": LatentCRFTagger, "spn": SPNCRFTagger}[kind]()
     params = {name: value for name, value in options.items() if value is not None}
-    known = tagger.get_params(deep=False)
-    for name in settings:
-        if name in params:
-            raise click.UsageError(f"--set {name}: --{name.replace('_', '-')} sets it already")
-        if name in _NOT_SET:
-            raise click.UsageError(f"--set {name}: {_NOT_SET[name]}")
-        if name not in known:
-            raise click.UsageError(f"--set {name}: {type(tagger).__name__} has {', '.join(set(known) - set(_NOT_SET))}")
-    grid = {name: params.pop(name) for name in ("sigma", "n_latent") if len(params.get(name, ())) > 1}
-    single = {name: value[0] if isinstance(value, list) and name in ("sigma", "n_latent") else value
-              for name, value in params.items()}  # fmt: skip
-    for trial in [single | settings, *({name: value} for name, values in grid.items() for value in values)]:
+    _check_settings(tagger, params, settings)
+    lists = {name: params.pop(name) for name in ("sigma", "n_latent") if name in params}
+    grid = {name: values for name, values in lists.items() if len(values) > 1}
+    single = {name: values[0] for name, values in lists.items() if name not in grid}
+    for trial in [params | single | settings, *({name: value} for name, values in grid.items() for value in values)]:
         tagger.set_params(**trial)
         tagger._validate_params()
+    return Plan(tagger, _check_template(template), _names(columns), min_df, grid)
+
+
+def _check_settings(tagger, params: dict, settings: dict) -> None:
+    known = sorted(set(tagger.get_params(deep=False)) - set(_NOT_SET))
+    for name in settings:
+        if name in _NOT_SET:
+            raise click.UsageError(f"--set {name}: {_NOT_SET[name]}")
+        if name in params:
+            raise click.UsageError(f"--set {name}: --{name.replace('_', '-')} sets it already")
+        if name not in known:
+            raise click.UsageError(f"--set {name}: the parameters of {type(tagger).__name__} are {', '.join(known)}")
+
+
+def _check_template(template: str | None) -> str | None:
+    from ..feature_extraction._template_parser import PRESETS
+
     if template is not None and template not in PRESETS and "%x" not in template and not os.path.isfile(template):
         raise click.UsageError(f"--template {template}: neither a file nor one of {', '.join(PRESETS)}")
+    return template
+
+
+def _names(columns: str | None) -> list[str] | None:
     names = None if columns is None else [name.strip() for name in columns.split(",")]
     if names is not None and (not all(names) or len(set(names)) < len(names)):
         raise click.UsageError(f"--columns {columns}: different names separated by commas are expected")
-    return Plan(tagger, template, names, min_df, grid)
+    return names
+
+
+@contextlib.contextmanager
+def _settings_judged(settings: dict) -> Iterator[None]:
+    """Where training refuses a value of ``--set``, which such messages begin with, it is the call that is wrong."""
+    try:
+        yield
+    except ValueError as error:
+        if re.match(r"\w*", str(error))[0] in settings:
+            raise click.UsageError(f"--set {error}") from None
+        raise
 
 
 def _vectorizer(plan: Plan, corpus: LabelledCorpus):

@@ -182,6 +182,12 @@ def test_development_file(command, chunks, target):
     assert f"{chunks / 'test.txt'}:\nprocessed" in done.out and f"FB1: {100 * f1:6.2f}\n" in done.out
 
 
+def test_development_file_of_another_width(command, target, tmp_path):
+    (tmp_path / "dev.txt").write_text("He B-NP\n")
+    done = command("train", "-q", "-m", target, "--dev", tmp_path / "dev.txt", stdin=SHORT)
+    assert done.code == 1 and "dev.txt: 1 columns beside the label, but training has 2" in done.err
+
+
 def test_labels_that_are_no_chunks(command, target, tmp_path):
     (tmp_path / "tags.txt").write_text("He PRP\nran VBD\n\nIt PRP\nrained VBD\n\n" * 4)
     options = ["--cv", "2", "--sigma", "1,2", "--n-latent", "1", "--dev", tmp_path / "tags.txt"]
@@ -211,6 +217,8 @@ def test_a_model_is_not_overwritten(command, target):
         ["--sigma", "1", "--set", "sigma=2"], ["--set", "max_iter=-1"], ["--set", "solver=best"], ["--cv", "1"],
         ["--template", "nosuch"], ["--columns", "a,,b"], ["--columns", "a,b,c"], ["--set", "warm_start=True"],
         ["--tagger", "spn", "--set", "edge_features=True"], ["--set", "sigma=" + "(" * 999],
+        ["--set", "class_weight={'B-NP': 'x'}"], ["--set", "n_latent={'B-NP': 0}"], ["--set", "constraints=[1]"],
+        ["--set", "edge_features=['nosuch']"], ["--set", "random_state=1"],
         ["--n-latent", "10000000"], ["-m", "nosuch/model.zip"], ["-m", "."],
     ],
     ids=str,
