@@ -43,7 +43,7 @@ def test_nothing_and_no_type():
     assert ChunkTally().scores()["accuracy"] == TokenTally().scores()["accuracy"] == 1.0
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(label_pairs("BI"), st.integers(1, 3))
 def test_counts_of_the_script(pair, step):
     scores = tallied(ChunkTally(), *pair, step).scores()
@@ -54,7 +54,7 @@ def test_counts_of_the_script(pair, step):
     assert numbers == [scores["tokens"], wanted, found, right]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(label_pairs("BIES"), st.sampled_from(["conlleval", "discard"]), st.sampled_from([None, "iobes"]))
 def test_scores_of_the_whole(pair, invalid, scheme):
     scores = tallied(ChunkTally(scheme, invalid), *pair).scores()
@@ -73,7 +73,7 @@ def test_scores_may_be_asked_for_twice():
     assert tally.scores()["chunks"]["true"] == 2 * once["chunks"]["true"]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(label_pairs("BI"))
 def test_tokens(pair):
     tally = tallied(TokenTally(), *pair)
