@@ -145,7 +145,7 @@ class _Reader:
         self._document = 0
         self._fresh = True  # nothing of this document yet, not even its start
 
-    def read(self, n: int, lines: list[bytes] | list[str]) -> None:
+    def read(self, n: int, lines: list) -> None:
         """Take the next lines, of which the first has the number `n`."""
         begun = 0
         while self._rows.first is None and begun < len(lines):  # it is what others are compared with
