@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from ._files import Layout, located, read_parts
 
@@ -71,7 +72,7 @@ def read_corpus(files: Iterable[str], layout: Layout, label: int, scheme: str | 
             first = first or at
             _same_width(first, at)
         if scheme is not None:
-            located(at.name, part.starts, lambda some, y=part.y: _follow(y[some], scheme))
+            located(at.name, part.starts, partial(_follow, scheme), part.y)
         corpus.X += part.X
         corpus.y += part.y
         corpus.documents += [n_documents + k for k in part.documents]
@@ -91,7 +92,7 @@ def _same_width(first, at) -> None:
         )
 
 
-def _follow(y: list[list[str]], scheme: str) -> None:
+def _follow(scheme: str, y: list[list[str]]) -> None:
     from ..metrics import chunk_f1_score
 
     chunk_f1_score(y, y, scheme=scheme, invalid="raise", zero_division=0.0)

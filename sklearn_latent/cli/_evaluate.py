@@ -89,7 +89,7 @@ def make_tally(tokens: bool, scheme: str | None = None, invalid: str = "conlleva
 
 def _add(tally, name: str, starts: list[int], true: list, predicted: list, tokens: bool) -> None:
     try:
-        located(name, starts, lambda some: tally.add(true[some], predicted[some]))
+        located(name, starts, tally.add, true, predicted)
     except ValueError as error:
         if tokens or "is no chunk label" not in str(error):
             raise
@@ -105,9 +105,8 @@ def _labels(files, layout: Layout, columns: Columns, model: Model | None) -> Ite
             continue
         if model is not None:
             check_width(at, columns.gold, model.reads())
-            tokens = part.X
-            predict = lambda some, X=tokens: model.tagger.predict(model.features(X[some]))  # noqa: E731
-            yield at.name, part.starts, [list(part.y), list(located(at.name, part.starts, predict))]
+            predicted = located(at.name, part.starts, model.labels, part.X)
+            yield at.name, part.starts, [list(part.y), list(predicted)]
             continue
         if part.token != token:
             token = part.token

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -144,8 +144,8 @@ def check_width(at: Located, label: int | None, reads: list[str]) -> None:
 _POSITION = re.compile(r"y_(true|pred), sequence 0, position (\d+): (.*)", re.DOTALL)
 
 
-def located(name: str, starts: list[int], f: Callable[[slice], T]) -> T:
-    """``f`` of all sequences of a part; where it refuses one of them, the message begins with file and line.
+def located(name: str, starts: list[int], f: Callable[..., T], *columns: Sequence) -> T:
+    """``f(*columns)`` of all sequences of a part; where it refuses one of them, the message begins with file and line.
 
     Parameters
     ----------
@@ -154,18 +154,20 @@ def located(name: str, starts: list[int], f: Callable[[slice], T]) -> T:
     starts : list of int
         Number of the line on which each sequence begins.
     f : callable
-        Takes a slice of the sequences, and raises ValueError before it has done anything with them.
+        Raises ValueError before it has done anything with what it is given.
+    *columns : sequences
+        Each has one entry a sequence.
 
     Raises
     ------
     ValueError
     """
     try:
-        return f(slice(0, len(starts)))
+        return f(*columns)
     except ValueError:
         for i, start in enumerate(starts):
             try:
-                f(slice(i, i + 1))
+                f(*(column[i : i + 1] for column in columns))
             except ValueError as error:
                 found = _POSITION.fullmatch(str(error))
                 if found:

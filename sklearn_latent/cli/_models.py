@@ -83,6 +83,10 @@ class Model:
         self.tagger.set_params(**params)
         self.tagger._validate_params()
 
+    def labels(self, tokens: list[list]) -> list[list]:
+        """Labels of each sequence."""
+        return self.tagger.predict(self.features(tokens))
+
     def features(self, tokens: list[list]):
         """What the tagger takes."""
         return tokens if self._before is None else self._before.transform(tokens)

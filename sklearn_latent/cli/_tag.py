@@ -62,8 +62,7 @@ def tag(path, files, decoder, marginals, nbest, as_json, text, label, separator,
     show = json_lines if as_json else marked_text
     found = _text_sentences(files) if text else _column_sentences(files, Layout(separator, comments), label, reads)
     for sentences in found:
-        labelled = located(sentences.name, sentences.numbers, lambda some, s=sentences: answers(s.X[some]))
-        _write(show(sentences, labelled))
+        _write(show(sentences, located(sentences.name, sentences.numbers, answers, sentences.X)))
 
 
 def _write(pieces: Iterable[str]) -> None:

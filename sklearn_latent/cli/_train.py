@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -36,7 +36,7 @@ _NOT_SET = {
 class Plan(NamedTuple):
     """What to train: the tagger without its features, the templates, and values to choose from."""
 
-    tagger: object
+    tagger: Any
     template: str | None
     columns: list[str] | None
     min_df: int

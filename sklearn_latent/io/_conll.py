@@ -98,7 +98,7 @@ def conll_reader(source, label, separator, comments) -> _Reader:
         raise TypeError(f"label must be the index of a column or None, got {label!r}")
     if separator is not None and (not isinstance(separator, str) or not separator or "\n" in separator):
         raise ValueError(f"separator must be None or a string that is not empty, got {separator!r}")
-    return _Reader(_Rows(source_name(source), label, separator, comments))
+    return _Reader(_Rows(source_name(source), None if label is None else int(label), separator, comments))
 
 
 def starts_document(line: str, separator: str | None) -> bool:

@@ -101,7 +101,8 @@ def _part(reader, first: int, lines: list[str], separator: str | None) -> Column
     """What the reader has found, which it forgets."""
     token = None if reader.first is None else FirstToken(*reader.first)
     joint = separator or ("\t" if token is None or token.width == 1 or "\t" in token.line else " ")
-    return ColumnPart(*reader.take(), first, lines, token, joint)
+    X, y, documents, starts = reader.take()
+    return ColumnPart(X, y, documents, starts, first, lines, token, joint)
 
 
 def _texts(lines: list[bytes] | list[str]) -> list[str]:

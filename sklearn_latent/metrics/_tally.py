@@ -144,7 +144,7 @@ class TokenTally:
         """The table of `token_classification_report`."""
         counts = self._counts()
         rows, averages = report_rows(counts, 0.0)
-        return format_report(counts.groups, rows, averages, 4, (self._accuracy(), self._pairs.total()))
+        return format_report(list(map(str, counts.groups)), rows, averages, 4, (self._accuracy(), self._pairs.total()))
 
     def _counts(self) -> Counts:
         return counts_of_pairs(self._pairs, sorted({label for pair in self._pairs for label in pair}))
