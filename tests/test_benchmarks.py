@@ -15,13 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [
-<<<<<<< HEAD
-    "training", "conll", "pipeline", "vectorizing", "tagging", "startup", "evaluation", "stochastic", "growth",
-    "memory", "input_memory", "fit", "decoding", "methods",
-=======
     "training", "conll", "pipeline", "vectorizing", "tagging", "command", "startup", "evaluation", "stochastic",
-    "growth", "memory", "fit", "decoding", "methods",
->>>>>>> main
+    "growth", "memory", "input_memory", "fit", "decoding", "methods",
 ]  # fmt: skip
 
 
