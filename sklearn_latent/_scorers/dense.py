@@ -34,8 +34,9 @@ class _Entries(NamedTuple):
     @classmethod
     def of(cls, rows: np.ndarray) -> _Entries:
         """From C-contiguous rows."""
-        at = np.flatnonzero(rows)
-        ptr = np.concatenate([[0], np.cumsum(np.count_nonzero(rows, axis=1))])
+        there = rows != 0  # a search among truth values is several times faster
+        at = np.flatnonzero(there)
+        ptr = np.concatenate([[0], np.cumsum(np.count_nonzero(there, axis=1))])
         return cls(ptr.astype(np.int32), (at % rows.shape[1]).astype(np.int32), rows.reshape(-1)[at])
 
 
