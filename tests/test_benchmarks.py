@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [
     "training", "conll", "pipeline", "vectorizing", "tagging", "command", "startup", "evaluation", "stochastic",
-    "growth", "memory", "input_memory", "fit", "decoding", "methods",
+    "growth", "memory", "input_memory", "fit", "decoding", "methods", "spn",
 ]  # fmt: skip
 
 
@@ -105,6 +105,20 @@ def test_latent_objectives_agree(report):
             values = [result[key] for result in found if key in result]
             assert len(values) >= 2
             assert values == pytest.approx([values[0]] * len(values), rel=1e-9)
+
+
+def test_passes_over_networks_agree(report):
+    found = one_each(report["spn"]["order 1"]["runs"])
+    assert found["ours, float64, 2 threads"]["value"] == found["ours, float64, 1 thread"]["value"]
+    assert found["ours, float32, 1 thread"]["value"] == pytest.approx(
+        found["ours, float64, 1 thread"]["value"], rel=1e-5
+    )
+    for order in ("order 1", "order 2"):
+        found = one_each(report["spn"][order]["runs"])
+        # Both take the products of the same networks.
+        assert found["bare products, float64, 1 thread"]["columns"] == found["ours, float64, 1 thread"]["columns"]
+    for name, difference in report["spn"]["differences"].items():  # none where PyTorch is missing
+        assert max(difference.values()) < (1e-11 if "float64" in name else 1e-4), name
 
 
 def test_every_method_is_timed(report):
