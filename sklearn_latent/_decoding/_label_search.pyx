@@ -42,9 +42,12 @@ from ._cones cimport Graph, cones_backward, cones_forward, graph_free
 from ._dive cimport dive_token, leave_dive, look_at_children
 from ._heap cimport grown
 from ._line_graph cimport OUT_OF_MEMORY, TOO_LARGE, Pairs, pairs_backward, pairs_free, pairs_open
+from ._meeting cimport (
+    MEETING_FOUND, MEETING_GAVE_UP, meeting_begin, meeting_free, meeting_open, meeting_step,
+)
 from ._prefixes cimport (
-    BACKWARD, BEAM, BOUND, DIVE, DONE, FINISH, FORWARD, GRAPH, IDLE, NO_MEMORY, PAIRS, RUNNING, SEARCH, Prefix, Search,
-    Status, expand,
+    BACKWARD, BEAM, BOUND, DIVE, DONE, FINISH, FORWARD, GRAPH, IDLE, MEET, NO_MEMORY, PAIRS, RUNNING, SEARCH, Prefix,
+    Search, Status, expand,
 )
 from ._sequence cimport bound_token, larger, sequence_begin, sequence_free, sequence_open
 from ._stages cimport arc_cost, finish_graph, graph_pays, start_graph
@@ -68,15 +71,27 @@ cdef Status advance(Search *s) noexcept nogil:
                 return DONE
             if s.token < 0:
                 s.token = 0
-                look_at_children(s, NULL, -1, 0, INFINITY)
-                if s.answers.n_best == 1:
-                    s.phase = DIVE
-                elif leave_dive(s, 0) < 0:
-                    return NO_MEMORY
+                s.phase = DIVE if s.answers.n_best == 1 else MEET
+                if s.phase == DIVE:
+                    look_at_children(s, NULL, -1, 0, INFINITY)
         elif s.phase == DIVE:
             left -= s.q.width * s.q.n_states
             if dive_token(s) < 0:
                 return NO_MEMORY
+        elif s.phase == MEET:
+            spent = s.meeting.work_done
+            done = meeting_step(&s.meeting, &s.q, &s.answers)
+            left -= s.meeting.work_done - spent
+            s.n_expanded = s.meeting.n_expanded
+            if done < 0:
+                return NO_MEMORY
+            if done == MEETING_FOUND:
+                return DONE
+            if done == MEETING_GAVE_UP:
+                s.spent = spent = s.meeting.work_done
+                look_at_children(s, NULL, -1, 0, INFINITY)
+                if leave_dive(s, 0) < 0:
+                    return NO_MEMORY
         elif s.phase == BEAM:
             left -= BEAM_WIDTH * s.q.width * s.q.n_states
             if beam_token(&s.beam, &s.q, &s.answers) < 0:
@@ -172,7 +187,9 @@ cdef int search_open(Search *s, Py_ssize_t longest) noexcept nogil:
     s.prefix = <Prefix *> moved
     moved = grown(NULL, &s.vector_capacity, n_prefixes * s.q.width, sizeof(double))
     s.vector = <double *> moved
-    return -1 if s.prefix == NULL or s.vector == NULL else 0
+    if s.prefix == NULL or s.vector == NULL:
+        return -1
+    return meeting_open(&s.meeting, &s.q, longest) if s.answers.n_best > 1 else 0
 
 
 cdef void search_begin(Search *s, Py_ssize_t n_tokens) noexcept nogil:
@@ -204,6 +221,7 @@ cdef void search_begin(Search *s, Py_ssize_t n_tokens) noexcept nogil:
     s.n_expanded = 0
     s.phase = BOUND
     s.token = n_tokens - 1
+    meeting_begin(&s.meeting, &s.q, s.answers.n_best, s.max_expansions)
 
 
 cdef bint search_end(Search *s, double *log_upper) noexcept nogil:
@@ -253,6 +271,7 @@ cdef void search_free(Search *s) noexcept nogil:
     free(s.vector)
     free(s.heap.entry)
     free(s.spare.entry)
+    meeting_free(&s.meeting)
 
 
 cdef double *renumbered(const double *rows, Py_ssize_t n_rows, const int32_t *state, Py_ssize_t n) noexcept nogil:

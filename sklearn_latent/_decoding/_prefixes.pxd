@@ -12,6 +12,7 @@ from ._beam cimport Beam
 from ._cones cimport Graph
 from ._heap cimport Entry, Heap, grown, pop, push
 from ._line_graph cimport Pairs
+from ._meeting cimport Meeting
 from ._sequence cimport HUGE, TINY, Sequence, child_bound, covers, extend, larger, smaller, spread_out
 
 cdef enum:
@@ -31,6 +32,7 @@ cdef enum Phase:
     IDLE
     BOUND
     DIVE
+    MEET
     SEARCH
     BEAM
     PAIRS
@@ -52,6 +54,7 @@ cdef struct Search:
     Sequence q
     Answers answers
     Beam beam
+    Meeting meeting
     Py_ssize_t max_expansions
     double epsilon
     double accepted            # stop when top <= lower * (1 + accepted)
