@@ -158,8 +158,8 @@ class Lattice:
         return None if np.isnan(self.arc_factors.factor).any() else Lanes.of(self.node, self.offsets)
 
     @cached_property
-    def _shared_matrix(self) -> np.ndarray:
-        """Factors of the one arc row as a matrix, for all sequences of the batch."""
+    def shared_arcs(self) -> np.ndarray:
+        """Factors of the one arc row as matrices (1, n_states, n_states), for all sequences of the batch."""
         return self.topology.as_matrix(self.arc_factors.factor, 0.0)
 
     @property
@@ -249,7 +249,7 @@ class Lattice:
         if node.low[first:last].min() >= _SEARCH_RANGE and arc.low[rows].min() >= _SEARCH_RANGE:
             unit = node.shift[first:last].sum()
             unit += arc.shift[first + 1 : last].sum() if self.arc_rows_differ else arc.shift[0] * (last - first - 1)
-            shared = None if self.arc_rows_differ else self._shared_matrix
+            shared = None if self.arc_rows_differ else self.shared_arcs
             matrices = self.topology.as_matrix(arc.factor[rows], 0.0) if shared is None else shared
             return SearchFactors(node.factor[first:last], matrices, float(unit))
         return self._rescaled_factors(first, last, self.topology.as_matrix(self.arc[rows]))

@@ -161,16 +161,12 @@ class SequenceTaggerMixin:
 
         def nbest(lattice: Lattice) -> list:
             out = []
-            for i, (first, last) in enumerate(lattice.ranges()):
-                if first == last:
-                    out.append(([([], 1.0)], True))
-                    continue
-                codes, log_prob, proven, _ = label_nbest(lattice, i, int(n), max_search)
-                prob = np.exp(log_prob)
+            for ranked in label_nbest(lattice, int(n), max_search):
+                prob = np.exp(ranked.log_prob)
                 # Nothing but 0.0 is no reason to give no answer; beside a 1.0 it is as good as impossible.
-                there = prob > 0 if prob.any() else log_prob > -np.inf
-                pairs = zip(codes[there], prob[there].tolist(), strict=True)
-                out.append(([(classes[row].tolist(), p) for row, p in pairs], proven))
+                there = prob > 0 if prob.any() else ranked.log_prob > -np.inf
+                labels = classes[ranked.labels[there]].tolist()
+                out.append((list(zip(labels, prob[there].tolist(), strict=True)), ranked.proven))
             return out
 
         found = [entry for part in self._map_lattices(corpus, nbest, fixed) for entry in part]
@@ -346,8 +342,7 @@ class SequenceTaggerMixin:
         max_search = min(int(self.max_search), MOST_SEARCH)
 
         def masses(lattice: Lattice) -> list[np.ndarray]:
-            full = np.flatnonzero(np.diff(lattice.offsets))
-            return [path_mass(lattice, i, n, max_search) for i in full.tolist()]
+            return path_mass(lattice, n, max_search)
 
         found = [row for part in self._map_lattices(self._check_X(X), masses) for row in part]
         return np.array(found).reshape(len(found), n)
