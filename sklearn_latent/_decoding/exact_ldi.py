@@ -53,23 +53,21 @@ class ExactLDIDecoder:
             out = BestPathDecoder(below=False).decode(lattice)
             out.upper_bound = out.log_prob.copy()
             return out
-        out, weight, gap = self._search(lattice)
-        out.log_prob = _log_prob(weight, lattice.free_log_sum)
-        out.upper_bound = np.minimum(out.log_prob + np.maximum(gap, 0.0), 0.0)
+        found = _Found.of(lattice, 0, len(lattice), 1, self.max_search, self.epsilon)
+        out = Decoded.of(found.labels, len(lattice))
+        out.exact, out.n_expanded = found.proven, found.n_expanded
+        out.log_prob = _log_prob(found.log_weight[:, 0], lattice.free_log_sum)
+        if found.alone.any():
+            # Scores may be so large that only sums made in the same way can be told apart.
+            out.log_prob[found.alone] = lattice.label_log_prob(out.codes)[found.alone]
+        out.upper_bound = np.minimum(out.log_prob + np.maximum(found.gap, 0.0), 0.0)
+        if self.epsilon == 0:
+            out.n_unfinished = int((~out.exact).sum())
         return out
 
     def label_ids(self, lattice: Lattice) -> np.ndarray | None:
         """Label ids alone (see `Decoder`)."""
         return BestPathDecoder(below=False).label_ids(lattice) if lattice.topology.one_path else None
-
-    def _search(self, lattice: Lattice) -> tuple[Decoded, np.ndarray, np.ndarray]:
-        """What was found, its log weights, and by how much their logs are below the bounds."""
-        found = _Found.of(lattice, 0, len(lattice), 1, self.max_search, self.epsilon)
-        out = Decoded.of(found.labels, len(lattice))
-        out.exact, out.n_expanded = found.proven, found.n_expanded
-        if self.epsilon == 0:
-            out.n_unfinished = int((~out.exact).sum())
-        return out, found.log_weight[:, 0], found.gap
 
 
 @dataclass(frozen=True)
@@ -139,6 +137,8 @@ class _Found:
         Log of the bound on all weights over the best weight.
     proven : ndarray of bool of shape (n_sequences,)
     n_expanded : ndarray of int64 of shape (n_sequences,)
+    alone : ndarray of bool of shape (n_sequences,)
+        Which have been searched with factors of their own.
     """
 
     labels: np.ndarray
@@ -146,6 +146,7 @@ class _Found:
     gap: np.ndarray
     proven: np.ndarray
     n_expanded: np.ndarray
+    alone: np.ndarray
 
     @classmethod
     def of(cls, lattice: Lattice, first: int, last: int, n_best: int, max_search: int, epsilon: float) -> _Found:
@@ -153,11 +154,12 @@ class _Found:
         n, offsets = last - first, lattice.offsets[first : last + 1]
         out = cls(
             np.zeros(n_best * int(offsets[-1] - offsets[0]), dtype=np.int32), np.full((n, n_best), -np.inf),
-            np.zeros(n), np.ones(n, dtype=bool), np.zeros(n, dtype=np.int64),
+            np.zeros(n), np.ones(n, dtype=bool), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=bool),
         )  # fmt: skip
         empty = np.diff(offsets) == 0
         out.log_weight[empty, 0] = 0.0
-        for i in np.flatnonzero(~(out._search_together(lattice, first, last, max_search, epsilon) | empty)).tolist():
+        out.alone[:] = ~(out._search_together(lattice, first, last, max_search, epsilon) | empty)
+        for i in np.flatnonzero(out.alone).tolist():
             out._search_alone(lattice, first + i, i, offsets[i : i + 2] - offsets[0], max_search, epsilon)
         return out
 
