@@ -37,6 +37,7 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from ._answers cimport order_first
 from ._beam cimport BEAM_WIDTH, Beam, beam_free, beam_start, beam_token
 from ._cones cimport Graph, cones_backward, cones_forward, graph_free
 from ._dive cimport dive_token, leave_dive, look_at_children
@@ -237,6 +238,7 @@ cdef bint search_end(Search *s, double *log_upper) noexcept nogil:
     if s.dead:
         log_upper[0] = -INFINITY
         return True
+    order_first(&s.answers, &s.q)
     top = s.heap.entry[0].value if s.heap.size > 0 else 0.0
     top = larger(top, s.answers.dropped)
     proven = top <= s.answers.lower * (1.0 + s.q.eta) and not s.huge

@@ -429,16 +429,6 @@ cdef inline int join(Meeting *m, const Sequence *q, Py_ssize_t n_best) noexcept 
     return 0
 
 
-cdef inline bint precedes_in_order(const Answers *answers, Py_ssize_t n_tokens, Py_ssize_t i) noexcept nogil:
-    """Whether the labels of answer i come before those of the first one."""
-    cdef const int32_t *labels = answers.labels + i * n_tokens
-    cdef Py_ssize_t t
-    for t in range(n_tokens):
-        if labels[t] != answers.labels[t]:
-            return labels[t] < answers.labels[t]
-    return False
-
-
 cdef inline void take_answers(Meeting *m, const Sequence *q, Answers *answers) noexcept nogil:
     cdef Py_ssize_t n = answers.n_best
     cdef Py_ssize_t i, j, t
@@ -461,14 +451,6 @@ cdef inline void take_answers(Meeting *m, const Sequence *q, Answers *answers) n
             labels[t] = m.right.item[j].label
             j = m.right.item[j].parent
             t += 1
-    # Of equal ones (up to rounding) a search for the best alone finds that of the smallest labels: a list begins with it.
-    for i in range(1, n):
-        if answers.value[i] < answers.value[0] * (1.0 - q.eta):
-            break
-        if precedes_in_order(answers, q.n_tokens, i):
-            labels = answers.labels + i * q.n_tokens
-            for t in range(q.n_tokens):
-                labels[t], answers.labels[t] = answers.labels[t], labels[t]
     answers.n_found = n
     answers.lower = answers.value[n - 1]
 
