@@ -30,7 +30,7 @@ from .._sequences.validation import (
     check_sample_weight,
     check_spans,
 )
-from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_by_tokens, one_blas_thread
+from .._threads import BLOCK_TOKENS, Workers, cut_by_tokens, one_blas_thread
 from ..exceptions import InexactDecodingWarning
 from ..metrics import get_chunks
 from .options import MOST_SEARCH, check_scheme, make_decoder
@@ -39,6 +39,8 @@ __all__ = ["SequenceTaggerMixin", "check_n"]
 
 #: Tokens whose features are made at a time where they can be: few megabytes, and long runs of look-ups in one table.
 PART_TOKENS = 8 * BLOCK_TOKENS
+#: Bytes of the scores of a block, which are gone through several times and should stay near the processor meanwhile.
+_BLOCK_BYTES = 1 << 22
 
 
 class SequenceTaggerMixin:
@@ -403,7 +405,7 @@ class SequenceTaggerMixin:
         whole = Design(corpus.values)
         row_bytes = scorer.row_bytes
         best = scorer.maximised()
-        max_tokens = max(1, min(BLOCK_TOKENS, CHUNK_BYTES // max(1, row_bytes)))
+        max_tokens = max(1, min(BLOCK_TOKENS, _BLOCK_BYTES // max(1, row_bytes)))
 
         def make(first: int, last: int) -> tuple[Lattice, slice, Callable[[], None]]:
             rows = slice(int(corpus.offsets[first]), int(corpus.offsets[last]))
