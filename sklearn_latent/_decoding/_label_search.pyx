@@ -41,11 +41,10 @@ from ._answers cimport order_first
 from ._beam cimport BEAM_WIDTH, Beam, beam_free, beam_start, beam_token
 from ._cones cimport Graph, cones_backward, cones_forward, graph_free
 from ._dive cimport dive_token, leave_dive, look_at_children
+from ._fronts cimport meeting_begin, meeting_free, meeting_open
 from ._heap cimport grown
 from ._line_graph cimport OUT_OF_MEMORY, TOO_LARGE, Pairs, pairs_backward, pairs_free, pairs_open
-from ._meeting cimport (
-    MEETING_FOUND, MEETING_GAVE_UP, meeting_begin, meeting_free, meeting_open, meeting_step,
-)
+from ._meeting cimport MEETING_FOUND, MEETING_GAVE_UP, meeting_step
 from ._prefixes cimport (
     BACKWARD, BEAM, BOUND, DIVE, DONE, FINISH, FORWARD, GRAPH, IDLE, MEET, NO_MEMORY, PAIRS, RUNNING, SEARCH, Prefix,
     Search, Status, expand,

@@ -5,265 +5,41 @@
 #
 #     F_0(h) = s_0 E_0(h),   F_t(h) = s_t E_t(h) max_y sum_{g in H_y} F_{t-1}(g) A_t(g, h).
 #
-# A suffix y_t..y_{T-1} has the vector b(h), the weight of what follows state h of y_t along its labels; no sequence that
-# ends in it weighs more than F_t . b, none that begins with a prefix more than a . R_t, and none with label y at t more
-# than cell(t, y) = sum of F_t R_t over H_y. For a threshold, `least`, all prefixes and suffixes above it are made,
-# token by token, always on the side that has fewer; where the sides meet, at a token m, the weights of all
-# sequences above the threshold are the products a . b of prefixes and suffixes with one label at m. If these are n, the
-# heaviest n of them are the answer; if they are fewer, the threshold is lowered. It is first set by the number of cells
-# above it, of which the n best sequences have about CELLS sqrt(n).
+# A suffix y_t..y_{T-1} has the vector b(h), the weight of what follows state h of y_t along its labels; no sequence
+# that ends in it weighs more than F_t . b, none that begins with a prefix more than a . R_t, and none with label y at t
+# more than cell(t, y) = sum of F_t R_t over H_y. For a threshold, `least`, all prefixes and suffixes above it are made,
+# token by token, always on the side that has fewer; where the sides meet, at a token m, the weights of all sequences
+# above the threshold are the products a . b of prefixes and suffixes with one label at m. If these are n, the heaviest
+# n of them are the answer; if they are fewer, the threshold is lowered. It is first set by a count of the sequences
+# above it, made from the cells (see _fronts.pxd).
 #
-# A prefix is made once for all of its continuations beyond m, so n sequences cost far less than n ways to the end. Where
-# bounds are loose too many are made: the search gives up and leaves the sequence to the heap.
+# A prefix is made once for all of its continuations beyond m, so n sequences cost far less than n ways to the end.
+# Where bounds are loose too many are made: the search gives up and leaves the sequence to the heap.
 #
-# Range. `least` is at least LEAST_JOINED and F at most MOST_FRONT: what underflows, times what R or F say of it, is nothing
-# beside that.
+# Range. `least` is at least LEAST_JOINED and F at most MOST_FRONT: what underflows, times what R or F say of it, is
+# nothing beside that.
 
 from libc.math cimport log
-from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t
 
 from ._answers cimport Answers
-from ._heap cimport Entry, Heap, grown, pop, push
-from ._sequence cimport Sequence, larger, sl_product, sl_rest, sl_spread
+from ._fronts cimport SPARE, Meeting, count_sequences, front_token, threshold
+from ._heap cimport Entry, pop, push
+from ._sequence cimport Sequence, larger, sl_spread
+from ._sides cimport Side, side_add, side_begin, side_end
 
 cdef extern from "_search.h" nogil:
-    void sl_gather(const double *rows, Py_ssize_t stride, const double *v, Py_ssize_t n_rows, Py_ssize_t n, double *out)
-    int64_t sl_quarter_octave(double x)
-    double sl_of_quarter_octave(int64_t key)
-    void sl_add_shifted(double *out, const double *values, Py_ssize_t shift, Py_ssize_t n)
     const double LEAST_JOINED "SL_LEAST_JOINED"
-    const double MOST_FRONT "SL_MOST_FRONT"
-    const double SPARE "SL_SPARE"
+    void sl_gather(const double *rows, Py_ssize_t stride, const double *v, Py_ssize_t n_rows, Py_ssize_t n, double *out)
 
 cdef enum:
     TRIES = 6
-    BUCKETS = 96               # half octaves
     MEETING_GOES_ON = 0
     MEETING_FOUND = 1
     MEETING_GAVE_UP = 2
 
-cdef struct Item:
-    int32_t parent             # the item that it extends, -1 = it is the first or last label alone
-    int32_t label
-    int32_t link               # next item of the same token and label, -1 = none
-
-cdef struct Side:
-    Py_ssize_t token           # of the items in front
-    Item *item                 # those of all tokens up to it
-    Py_ssize_t n_items
-    Py_ssize_t capacity
-    Py_ssize_t first           # first item in front
-    int32_t *head              # (n_labels,) first item in front with that label, -1 = none
-    double *vector             # (n_items - first, width)
-    Py_ssize_t room
-    # those of the next token, in the making
-    Py_ssize_t new_first
-    int32_t *new_head
-    double *new_vector
-    Py_ssize_t new_room
-    int32_t *heads             # what holds both
-
-cdef struct Meeting:
-    double *own                # s_t E_t(h), 0 where nothing leads on, (n_tokens, stride)
-    double *front              # F, (n_tokens, stride)
-    double *cell               # (n_tokens, n_labels)
-    double *work               # (2, stride)
-    Side left
-    Side right
-    Heap best                  # of the n heaviest sequences, by falling lightness
-    double least
-    bint cut                   # something possible was left out
-    double *count              # (2, BUCKETS)
-    int64_t top                # of the cells, in quarters of octaves
-    double wanted              # sequences above the threshold
-    Py_ssize_t tries
-    Py_ssize_t token           # next token of F, n_tokens = all there
-    Py_ssize_t joined          # items of the left side that met the right side
-    Py_ssize_t n_found         # sequences above the threshold
-    Py_ssize_t n_expanded
-    Py_ssize_t most_expanded
-    int64_t work_done          # multiplications, roughly
-
-
-cdef inline int side_open(Side *side, Py_ssize_t n_labels) noexcept nogil:
-    side.heads = <int32_t *> malloc(2 * <size_t>n_labels * sizeof(int32_t))
-    if side.heads == NULL:
-        return -1
-    side.head = side.heads
-    side.new_head = side.heads + n_labels
-    return 0
-
-
-cdef inline int meeting_open(Meeting *m, const Sequence *q, Py_ssize_t longest) noexcept nogil:
-    """Room for sequences of up to `longest` tokens; -1 if there is none."""
-    cdef size_t rows = <size_t>longest * q.stride
-    m.own = <double *> malloc((2 * rows + <size_t>longest * q.n_labels + 2 * <size_t>q.stride + 2 * BUCKETS)
-                            * sizeof(double))
-    if m.own == NULL or side_open(&m.left, q.n_labels) < 0 or side_open(&m.right, q.n_labels) < 0:
-        return -1
-    m.front = m.own + rows
-    m.work = m.front + rows
-    m.count = m.work + 2 * q.stride
-    m.cell = m.count + 2 * BUCKETS
-    return 0
-
-
-cdef inline void side_free(Side *side) noexcept nogil:
-    free(side.heads)
-    free(side.item)
-    free(side.vector)
-    free(side.new_vector)
-
-
-cdef inline void meeting_free(Meeting *m) noexcept nogil:
-    free(m.own)
-    free(m.best.entry)
-    side_free(&m.left)
-    side_free(&m.right)
-
-
-cdef inline void meeting_begin(Meeting *m, const Sequence *q, Py_ssize_t n_best, Py_ssize_t max_expansions) noexcept nogil:
-    m.token = 0
-    m.tries = 0
-    m.wanted = SPARE * <double>n_best
-    m.least = -1.0
-    m.n_expanded = 0
-    m.work_done = 0
-    # Enough for what bounds that are nearly tight leave; far more would be needed where they are not.
-    m.most_expanded = min(max_expansions, 20 * n_best + 10 * q.n_tokens)
-
-
-# -- bounds
-
-cdef inline bint front_token(Meeting *m, Sequence *q) noexcept nogil:
-    """F and the cells of the next token; False if they leave the range."""
-    cdef Py_ssize_t t = m.token
-    cdef Py_ssize_t n = q.n_states
-    cdef const double *node = q.node + t * n
-    cdef const double *reach = q.reach + t * q.stride
-    cdef const double *rest = q.rest + t * q.stride
-    cdef double *own = m.own + t * q.stride
-    cdef double *front = m.front + t * q.stride
-    cdef const double *arc = q.arc
-    cdef double top = 0.0
-    cdef double low, total
-    cdef Py_ssize_t h, g, label
-    for h in range(n):
-        own[h] = q.scale[t] * node[h] if reach[h] > 0.0 else 0.0
-    for h in range(n, q.stride):
-        own[h] = front[h] = 0.0
-    if t == 0:
-        for h in range(n):
-            front[h] = own[h]
-            top = larger(own[h], top)
-    else:
-        if q.arc_step > 0:
-            # Rows padded to whole blocks, as shared arcs have them.
-            arc = q.arc + t * q.arc_step
-            for g in range(n):
-                for h in range(n):
-                    q.turned[g * q.stride + h] = arc[g * q.arc_stride + h]
-            arc = q.turned
-        sl_rest(arc, q.stride, q.label_ptr, q.n_labels, front - q.stride, m.work)
-        top = sl_product(own, m.work, front, n, &low)
-    m.work_done += n * n
-    for label in range(q.n_labels):
-        total = 0.0
-        for h in range(q.label_ptr[label], q.label_ptr[label + 1]):
-            total += front[h] * rest[h]
-        m.cell[t * q.n_labels + label] = total
-    m.token += 1
-    return top <= MOST_FRONT
-
-
-cdef inline void count_sequences(Meeting *m, const Sequence *q) noexcept nogil:
-    """About how many sequences lose how much against the best one; what is lost in half octaves.
-
-    As if tokens chose their labels independently, each cell losing against the largest of its token. A cell that loses
-    as much as one of the token before is most likely part of the same sequence, and is not counted again.
-    """
-    cdef double *count = m.count
-    cdef int32_t seen[2 * BUCKETS + 2]
-    cdef const double *cell = m.cell
-    cdef Py_ssize_t n = q.n_labels
-    cdef Py_ssize_t t, label, best, loss
-    cdef int64_t top
-    m.top = 0
-    memset(seen, 0, sizeof(seen))
-    memset(count, 0, 2 * BUCKETS * sizeof(double))
-    count[0] = 1.0
-    for t in range(q.n_tokens):
-        best = 0
-        for label in range(n):
-            best = label if cell[label] > cell[best] else best
-        top = sl_quarter_octave(cell[best])
-        m.top = max(m.top, top)
-        memcpy(count + BUCKETS, count, BUCKETS * sizeof(double))
-        for label in range(n):
-            loss = <Py_ssize_t>(top - sl_quarter_octave(cell[label]))
-            if label == best or loss >= 2 * BUCKETS:
-                continue
-            # seen[loss + 1] was t + 1 where token t had such a loss; what this token has is not to be met by itself.
-            if t == 0 or (seen[loss] != t and seen[loss + 1] != t and seen[loss + 2] != t):
-                sl_add_shifted(count, count + BUCKETS, loss >> 1, BUCKETS)
-        for label in range(n):
-            loss = <Py_ssize_t>(top - sl_quarter_octave(cell[label]))
-            if label != best and loss < 2 * BUCKETS:
-                seen[loss + 1] = <int32_t>(t + 1)
-        cell += n
-
-
-cdef inline double threshold(const Meeting *m) noexcept nogil:
-    """A value that about `wanted` sequences exceed."""
-    cdef Py_ssize_t bucket
-    cdef double total = 0.0
-    for bucket in range(BUCKETS):
-        total += m.count[bucket]
-        if total >= m.wanted:
-            break
-    return sl_of_quarter_octave(max(m.top - 2 * (bucket + 1), 0))
-
 
 # -- prefixes and suffixes
-
-cdef inline void side_begin(Side *side, Py_ssize_t n_labels) noexcept nogil:
-    """Before the items of a token."""
-    cdef Py_ssize_t label
-    side.new_first = side.n_items
-    for label in range(n_labels):
-        side.new_head[label] = -1
-
-
-cdef inline double *side_add(Side *side, Py_ssize_t width, Py_ssize_t parent, Py_ssize_t label) noexcept nogil:
-    """A new item; where its vector belongs, NULL if there is no memory."""
-    cdef Py_ssize_t i = side.n_items
-    cdef Py_ssize_t at = i - side.new_first
-    cdef void *moved = grown(side.item, &side.capacity, i + 1, sizeof(Item))
-    if moved == NULL:
-        return NULL
-    side.item = <Item *> moved
-    moved = grown(side.new_vector, &side.new_room, (at + 1) * width, sizeof(double))
-    if moved == NULL:
-        return NULL
-    side.new_vector = <double *> moved
-    side.item[i].parent = <int32_t> parent
-    side.item[i].label = <int32_t> label
-    side.item[i].link = side.new_head[label]
-    side.new_head[label] = <int32_t> i
-    side.n_items += 1
-    return side.new_vector + at * width
-
-
-cdef inline void side_end(Side *side, Py_ssize_t token) noexcept nogil:
-    """The items of the token are all there: they are in front now."""
-    side.token = token
-    side.first = side.new_first
-    side.vector, side.new_vector = side.new_vector, side.vector
-    side.room, side.new_room = side.new_room, side.room
-    side.head, side.new_head = side.new_head, side.head
-
 
 cdef inline int side_start(Meeting *m, const Sequence *q, Side *side, Py_ssize_t t) noexcept nogil:
     """The labels of the first token, or of the last one."""

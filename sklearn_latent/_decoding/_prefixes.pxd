@@ -10,9 +10,9 @@ from libc.stdint cimport int32_t, int64_t
 from ._answers cimport Answers, record
 from ._beam cimport Beam
 from ._cones cimport Graph
+from ._fronts cimport Meeting
 from ._heap cimport Entry, Heap, grown, pop, push
 from ._line_graph cimport Pairs
-from ._meeting cimport Meeting
 from ._sequence cimport HUGE, TINY, Sequence, child_bound, covers, extend, larger, smaller, spread_out
 
 cdef enum:

@@ -108,8 +108,8 @@ def label_nbest(lattice: Lattice, n: int, max_search: int) -> Iterator[Ranked]:
             last += 1
         found = _Found.of(lattice, first, last, min(n, most), max_search, 0.0)
         for i in range(first, last):
-            yield found.ranked(i - first, offsets[i] - offsets[first], offsets[i + 1] - offsets[i],
-                               _most_expanded(max_search, offsets[i + 1] - offsets[i]), lattice.free_log_sum[i])  # fmt: skip
+            n_tokens = offsets[i + 1] - offsets[i]
+            yield found.ranked(i - first, offsets[i] - offsets[first], n_tokens, max_search, lattice.free_log_sum[i])
         first = last
 
 
@@ -163,19 +163,17 @@ class _Found:
             out._search_alone(lattice, first + i, i, offsets[i : i + 2] - offsets[0], max_search, epsilon)
         return out
 
-    def ranked(self, i: int, first: int, n_tokens: int, most_expanded: int, log_sum: float) -> Ranked:
+    def ranked(self, i: int, first: int, n_tokens: int, max_search: int, log_sum: float) -> Ranked:
         """The list of one sequence, whose tokens begin at `first`."""
         n_best = self.log_weight.shape[1]
         n = int(np.count_nonzero(self.log_weight[i] > -np.inf))
         labels = self.labels[n_best * first : n_best * (first + n_tokens)].reshape(n_best, n_tokens)[:n]
         # A search that ended by itself has left out nothing but what is too small for its units.
-        ended = self.n_expanded[i] < most_expanded and n > 0 and self.gap[i] <= 0.0
+        ended = self.n_expanded[i] < _most_expanded(max_search, n_tokens) and n > 0 and self.gap[i] <= 0.0
         log_prob = _log_prob(self.log_weight[i, :n], log_sum)
         return Ranked(labels, log_prob, bool(self.proven[i] or ended), int(self.n_expanded[i]))
 
-    def _search_together(
-        self, lattice: Lattice, first: int, last: int, max_search: int, epsilon: float
-    ) -> np.ndarray:
+    def _search_together(self, lattice: Lattice, first: int, last: int, max_search: int, epsilon: float) -> np.ndarray:
         """Search in one call the sequences whose plain factors serve; return which, (n_sequences,)."""
         top, arc = lattice.topology, lattice.arc_factors
         served = np.zeros(last - first, dtype=np.uint8)

@@ -30,7 +30,7 @@ from .._sequences.validation import (
     check_sample_weight,
     check_spans,
 )
-from .._threads import BLOCK_TOKENS, Workers, cut_by_tokens, one_blas_thread
+from .._threads import BLOCK_TOKENS, Workers, collector_paused, cut_by_tokens, one_blas_thread
 from ..exceptions import InexactDecodingWarning
 from ..metrics import get_chunks
 from .options import MOST_SEARCH, check_scheme, make_decoder
@@ -171,7 +171,8 @@ class SequenceTaggerMixin:
                 out.append((list(zip(labels, prob[there].tolist(), strict=True)), ranked.proven))
             return out
 
-        found = [entry for part in self._map_lattices(corpus, nbest, fixed) for entry in part]
+        with collector_paused():
+            found = [entry for part in self._map_lattices(corpus, nbest, fixed) for entry in part]
         unproven = sum(not proven for _, proven in found)
         if unproven:
             self._warn_inexact(unproven, len(corpus), self.max_search)
