@@ -15,6 +15,7 @@ def label_search(
     max_order: int = 0,
     patience: int = -1,
     budget: int = 300_000,
+    beam_width: int = 16,
 ) -> tuple[int, float, int, int]: ...
 def label_search_batch(
     node: NDArray[np.float64],

@@ -99,7 +99,7 @@ cdef Status advance(Search *s) noexcept nogil:
                 if leave_dive(s, 0) < 0:
                     return NO_MEMORY
         elif s.phase == BEAM:
-            left -= BEAM_WIDTH * s.q.width * s.q.n_states
+            left -= s.beam_width * s.q.width * s.q.n_states
             if beam_token(&s.beam, &s.q, &s.answers) < 0:
                 return NO_MEMORY
             if s.beam.token == s.q.n_tokens:
@@ -115,7 +115,7 @@ cdef Status advance(Search *s) noexcept nogil:
             elif s.n_expanded >= 2 * s.q.n_tokens and not s.beam.used:
                 s.phase = BEAM
                 s.after_beam = SEARCH
-                if beam_start(&s.beam, &s.q) < 0:
+                if beam_start(&s.beam, &s.q, s.beam_width) < 0:
                     return NO_MEMORY
             elif graph_pays(s):
                 s.phase = GRAPH
@@ -161,7 +161,7 @@ cdef Status advance(Search *s) noexcept nogil:
                 return DONE
             s.phase = BEAM
             s.after_beam = FINISH
-            if beam_start(&s.beam, &s.q) < 0:
+            if beam_start(&s.beam, &s.q, s.beam_width) < 0:
                 return NO_MEMORY
     return RUNNING
 
@@ -350,6 +350,7 @@ def label_search(
     Py_ssize_t max_order=0,              # labels that the nodes of a graph may know, 0 = no graph
     Py_ssize_t patience=-1,              # expansions before each graph, -1 = when they pay
     Py_ssize_t budget=300_000,           # most arcs of a line graph
+    Py_ssize_t beam_width=BEAM_WIDTH,    # prefixes of a token in the beam
 ) -> tuple:
     """Find the n_best heaviest label sequences: (n_found, log_upper_bound, proven, n_expanded).
 
@@ -377,6 +378,7 @@ def label_search(
     s.most_order = max_order
     s.patience = patience
     s.budget = budget
+    s.beam_width = beam_width
     try:
         with nogil:
             if (not renumber(&s, node_factor.shape[0], arc_factor.shape[0], &label_state[0], &node, &arc)
@@ -444,6 +446,7 @@ def label_search_batch(
     s.most_order = max_order
     s.patience = patience
     s.budget = budget
+    s.beam_width = BEAM_WIDTH
     i = 0
     try:
         with nogil:

@@ -54,6 +54,7 @@ cdef struct Search:
     Sequence q
     Answers answers
     Beam beam
+    Py_ssize_t beam_width
     Meeting meeting
     Py_ssize_t max_expansions
     double epsilon
