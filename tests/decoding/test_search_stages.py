@@ -118,7 +118,7 @@ def test_the_bound_holds_on_flat_lattices_at_every_cap(order, max_expansions):
 @pytest.mark.parametrize("n_best", [1, 3])
 @pytest.mark.parametrize("order", [0, 1, 4])
 def test_a_beam_of_width_one_is_enough(order, n_best):
-    """Its poor lower bound goes into the filters that leave arcs out; what they leave out may not matter all the same."""
+    """Its poor lower bound goes into the filters that leave arcs out, and what they leave out may not matter."""
     rng = np.random.default_rng(order)
     poorer = 0
     for i in range(30):
