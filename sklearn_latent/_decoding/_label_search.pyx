@@ -467,6 +467,12 @@ def label_search_batch(
                         s.q.node = factor
                         if s.q.arc_step > 0:
                             s.q.arc = &arc_factor[offsets[i], 0, 0]
+                        # No more than there are, so that an answer does not depend on what else is in the batch.
+                        s.answers.n_best = 1
+                        for k in range(n):
+                            s.answers.n_best = min(s.answers.n_best * s.q.n_labels, n_best)
+                            if s.answers.n_best == n_best:
+                                break
                         s.answers.labels = &labels[n_best * offsets[i]]
                         s.answers.log_weight = &log_weight[i, 0]
                         s.max_expansions = max_search + free_expansions * n
