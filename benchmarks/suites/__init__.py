@@ -9,6 +9,7 @@ with what it shows in words.
 from types import ModuleType
 
 from . import (
+    command,
     conll,
     decoding,
     evaluation,
@@ -18,6 +19,7 @@ from . import (
     methods,
     ocr,
     pipeline,
+    spn,
     startup,
     stochastic,
     tagging,
@@ -34,8 +36,10 @@ SUITES: dict[str, ModuleType] = {
     "pipeline": pipeline,
     "vectorizing": vectorizing,
     "tagging": tagging,
+    "command": command,
     "startup": startup,
     "evaluation": evaluation,
+    "spn": spn,
     "stochastic": stochastic,
     "growth": growth,
     "memory": memory,

@@ -469,10 +469,10 @@ def label_search_batch(
                             s.q.arc = &arc_factor[offsets[i], 0, 0]
                         # No more than there are, so that an answer does not depend on what else is in the batch.
                         s.answers.n_best = 1
-                        for k in range(n):
+                        k = 0
+                        while k < n and s.answers.n_best < n_best:
                             s.answers.n_best = min(s.answers.n_best * s.q.n_labels, n_best)
-                            if s.answers.n_best == n_best:
-                                break
+                            k += 1
                         s.answers.labels = &labels[n_best * offsets[i]]
                         s.answers.log_weight = &log_weight[i, 0]
                         s.max_expansions = max_search + free_expansions * n

@@ -21,6 +21,8 @@ from functools import cached_property
 import numpy as np
 
 from . import _linear_kernels, _spn_kernels
+from .base import Parts
+from .dense import add_transposed_product, product
 from .design import Design
 from .support import Pattern
 
@@ -31,8 +33,6 @@ DOUBLE = np.dtype(np.float64)
 _STEP_BYTES = 1 << 24
 #: Rows at a time: fewer and BLAS spends its time on fetching the weights, more and the leaves leave the caches.
 _LEAST_STEP, _MOST_STEP = 128, 4096
-#: Columns of weights that one task of a gradient takes at least.
-_COLUMNS = 512
 
 
 @dataclass(frozen=True)
@@ -270,6 +270,30 @@ class Circuit:
         """Add ``window.T @ delta`` of rows ``first:last`` to the weights' derivatives."""
         self._add_products(grad, inputs, first, last, delta, tasks)
 
+    def input_parts(self, prepared: Prepared, inputs: Inputs, token: int, root_delta: np.ndarray) -> Parts:
+        """What ``sum_r root_delta[r] score[token, r]`` owes to features: their values times its derivatives.
+
+        The derivative of a log-sum is the mean over the hidden states' shares, so that a part is what the feature adds
+        in the mean. The rest is the biases' part, and what it is worth that several states share a score.
+        """
+        columns = self.columns(prepared, inputs, token, token + 1)
+        kept = self.keep(1, columns.dtype)
+        score = self.up(prepared, columns, kept)[0] @ root_delta
+        rows = self.slope_parts(prepared, inputs, token, root_delta[None], kept)
+        return Parts(rows, float(score - sum(part.sum() for _, _, part in rows)) if self.n_layers else 0.0)
+
+    def slope_parts(
+        self, prepared: Prepared, inputs: Inputs, token: int, root_delta: np.ndarray, kept: Kept | None
+    ) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """Values of a token's features times derivatives, summed over rows of `root_delta`; `kept` is used up."""
+        delta = np.ascontiguousarray(root_delta, dtype=self.kind(inputs.design))
+        slope = self.down({"bias": np.zeros(self.n_bias)}, delta, kept).sum(axis=0, dtype=np.float64)
+        rows = []
+        for back in range(min(self.n_observations, int(inputs.position[token]) + 1)):
+            feature, values = inputs.design.row(token - back)
+            rows.append((token - back, feature, values * (prepared.coef[back * self.n_features + feature] @ slope)))
+        return rows
+
     def maximised(self) -> Circuit | None:
         """The same network with its hidden variables maximised and not summed out; None if there is no difference."""
         return None if self.use_max or not self.n_layers else replace(self, joint=True)
@@ -308,8 +332,8 @@ class Circuit:
         """``window @ coef`` of rows ``first:last``, written to `out`."""
         D = self.n_features
         if not inputs.design.sparse:
-            for part, rows in self._windows(inputs, first, last, out.dtype):
-                np.matmul(rows, coef[: self.n_observations * D], out=out[part])
+            for at, rows in self._windows(inputs, first, last, out.dtype):
+                product(rows, coef[: self.n_observations * D], out[at])
         else:
             _product(inputs.design, first, last, coef[:D], out)
         for back in range(1, self.n_observations if inputs.design.sparse else 0):
@@ -351,8 +375,8 @@ class Circuit:
         """``grad += window.T @ delta`` for rows ``first:last``."""
         D = self.n_features
         if not inputs.design.sparse:
-            for part, rows in self._windows(inputs, first, last, delta.dtype):
-                _add_dense_product(rows, delta[part], grad[: self.n_observations * D], tasks)
+            for at, rows in self._windows(inputs, first, last, delta.dtype):
+                add_transposed_product(rows, delta[at], grad[: self.n_observations * D], tasks)
         for back in range(self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:
@@ -390,7 +414,7 @@ class Circuit:
 def _product(design: Design, first: int, last: int, coef: np.ndarray, out: np.ndarray) -> None:
     """``rows @ coef``, written to `out`."""
     if not design.sparse:
-        np.matmul(design.dense_part(first, last, out.dtype), coef, out=out)
+        product(design.dense_part(first, last, out.dtype), coef, out)
         return
     part = design if (first, last) == (0, design.shape[0]) else design.rows(first, last)
     out[:] = 0
@@ -402,23 +426,11 @@ def _add_product(
 ) -> None:
     """``grad += rows.T @ delta``."""
     if not design.sparse:
-        _add_dense_product(design.dense_part(first, last, delta.dtype), delta, grad, tasks)
+        add_transposed_product(design.dense_part(first, last, delta.dtype), delta, grad, tasks)
         return
     part = design if (first, last) == (0, design.shape[0]) else design.rows(first, last)
     sparse, delta = part.by_feature, np.ascontiguousarray(delta)
     tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, grad, *r), part.ranges_of(pattern))
-
-
-def _add_dense_product(rows: np.ndarray, delta: np.ndarray, grad: np.ndarray, tasks: Callable) -> None:
-    """``grad += rows.T @ delta``."""
-    n = delta.shape[1]
-    width = max(_COLUMNS, -(-n // 8))
-
-    def add_columns(columns: tuple[int, int]) -> None:
-        a, b = columns
-        grad[:, a:b] += rows.T @ delta[:, a:b]
-
-    tasks(add_columns, [(a, min(a + width, n)) for a in range(0, n, width)])
 
 
 def narrowed_circuits(circuits: list[Circuit], features: np.ndarray) -> tuple[list[Circuit], np.ndarray]:
