@@ -61,7 +61,7 @@ HEADERS = {
             "sequence",
             "sides",
             "stages",
-        )  # fmt: skip
+        )
     ),
 }
 
