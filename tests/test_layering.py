@@ -50,7 +50,20 @@ HEADERS = {
     "sklearn_latent._lattice._numeric",
     *(
         f"sklearn_latent._decoding._{name}"
-        for name in ("answers", "beam", "cones", "dive", "heap", "line_graph", "prefixes", "sequence", "stages")
+        for name in (
+            "answers",
+            "beam",
+            "cones",
+            "dive",
+            "fronts",
+            "heap",
+            "line_graph",
+            "meeting",
+            "prefixes",
+            "sequence",
+            "sides",
+            "stages",
+        )
     ),
 }
 
