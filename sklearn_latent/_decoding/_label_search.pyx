@@ -431,6 +431,7 @@ def label_search_batch(
     cdef double log_upper
     cdef double *factor = NULL
     cdef double unit = 0.0
+    cdef double rest = 0.0
     memset(&s, 0, sizeof(Search))
     for i in range(served.shape[0]):
         longest = max(longest, <Py_ssize_t> (offsets[i + 1] - offsets[i]))
@@ -485,8 +486,10 @@ def label_search_batch(
                     proven[i] = search_end(&s, &log_upper)
                     gap[i] = log_upper - log_weight[i, 0] if s.answers.n_found > 0 else INFINITY
                     n_expanded[i] = s.n_expanded
+                    rest = 0.0
                     for k in range(1, n):
-                        unit += arc_shift[offsets[i] + k] if s.q.arc_step > 0 else arc_shift[0]
+                        sl_add_term(&unit, &rest, arc_shift[offsets[i] + k] if s.q.arc_step > 0 else arc_shift[0])
+                    unit = sl_sum_of(unit, rest)
                     for k in range(s.answers.n_found):
                         log_weight[i, k] += unit
                     forget(&s)

@@ -50,8 +50,9 @@ class Decoded:
 class Decoder(Protocol):
     """Finds label sequences for the sequences of a lattice.
 
-    A decoder whose labels come for far less than their probability may also have ``label_ids(lattice)``. That gives the
-    label ids that `decode` gives, or None where it takes the whole work or where a sequence has no finite score.
+    A decoder whose labels come for far less than their probability may also have ``labels_alone(lattice)``: what
+    `decode` gives, of which all but the labels and `n_unfinished` may be missing, or None where it takes the whole work
+    or where a sequence has no finite score.
     """
 
     def decode(self, lattice: Lattice) -> Decoded:

@@ -39,12 +39,12 @@ class BestPathDecoder:
             out.exact = at_least_half(out.log_prob)
         return out
 
-    def label_ids(self, lattice: Lattice) -> np.ndarray | None:
-        """Label ids alone (see `Decoder`)."""
+    def labels_alone(self, lattice: Lattice) -> Decoded | None:
+        """Labels without their probability (see `Decoder`)."""
         if self.below and lattice.maximised is not None:
             return None
         path, score = lattice.best_path()
         # A path of finite score can pass by a score that is not a number.
-        if not np.isfinite(score).all() or not (lattice.node < np.inf).all() or not (lattice.arc < np.inf).all():
+        if not np.isfinite(score).all() or not lattice.scores_are_numbers:
             return None
-        return lattice.topology.state_label[path]
+        return Decoded.of(lattice.topology.state_label[path], len(lattice))

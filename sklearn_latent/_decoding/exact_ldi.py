@@ -53,21 +53,33 @@ class ExactLDIDecoder:
             out = BestPathDecoder(below=False).decode(lattice)
             out.upper_bound = out.log_prob.copy()
             return out
-        found = _Found.of(lattice, 0, len(lattice), 1, self.max_search, self.epsilon)
-        out = Decoded.of(found.labels, len(lattice))
-        out.exact, out.n_expanded = found.proven, found.n_expanded
+        found = self._search(lattice)
+        out = self._labels(found, len(lattice))
         out.log_prob = _log_prob(found.log_weight[:, 0], lattice.free_log_sum)
         if found.alone.any():
             # Scores may be so large that only sums made in the same way can be told apart.
             out.log_prob[found.alone] = lattice.label_log_prob(out.codes)[found.alone]
         out.upper_bound = np.minimum(out.log_prob + np.maximum(found.gap, 0.0), 0.0)
+        return out
+
+    def labels_alone(self, lattice: Lattice) -> Decoded | None:
+        """Labels without their probability (see `Decoder`): there is no need of the partition function."""
+        if lattice.topology.one_path:
+            return BestPathDecoder(below=False).labels_alone(lattice)
+        if not lattice.scores_are_numbers:
+            return None
+        found = self._search(lattice)
+        return self._labels(found, len(lattice)) if np.isfinite(found.log_weight).all() else None
+
+    def _search(self, lattice: Lattice) -> _Found:
+        return _Found.of(lattice, 0, len(lattice), 1, self.max_search, self.epsilon)
+
+    def _labels(self, found: _Found, n: int) -> Decoded:
+        out = Decoded.of(found.labels, n)
+        out.exact, out.n_expanded = found.proven, found.n_expanded
         if self.epsilon == 0:
             out.n_unfinished = int((~out.exact).sum())
         return out
-
-    def label_ids(self, lattice: Lattice) -> np.ndarray | None:
-        """Label ids alone (see `Decoder`)."""
-        return BestPathDecoder(below=False).label_ids(lattice) if lattice.topology.one_path else None
 
 
 @dataclass(frozen=True)

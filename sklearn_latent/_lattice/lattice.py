@@ -173,6 +173,11 @@ class Lattice:
         bounds = self.offsets.tolist()
         return list(zip(bounds[:-1], bounds[1:], strict=True))
 
+    @property
+    def scores_are_numbers(self) -> bool:
+        """Whether no score is NaN or +inf."""
+        return bool((self.node < np.inf).all() and (self.arc < np.inf).all())
+
     @cached_property
     def free_log_sum(self) -> np.ndarray:
         """Log partition function of each sequence, (n_sequences,)."""

@@ -303,11 +303,7 @@ class SequenceTaggerMixin:
                 lengths.append(corpus.lengths)
                 yield corpus
 
-        def labels_alone(lattice: Lattice) -> Decoded | None:
-            codes = method.label_ids(lattice)
-            return None if codes is None else Decoded.of(codes, len(lattice))
-
-        quick = labels_alone if labels_only and hasattr(method, "label_ids") else None
+        quick = getattr(method, "labels_alone", None) if labels_only else None
         parts: list[Decoded] = self._map_lattices(corpora(), method.decode, fixed, quick=quick)
         joined = {
             name: np.concatenate([getattr(part, name) for part in parts]) if parts else np.empty(0, dtype=dtype)
