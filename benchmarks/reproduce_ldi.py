@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
                         help="of crf, latent and dev, the latent model of the pictures (default: all)")  # fmt: skip
     parser.add_argument("--seeds", type=int, default=5, help="starts of the latent models (default 5)")
     parser.add_argument("--n-paths", type=_counts, metavar="N,...",
-                        help="latent paths of the published search (default 1,10,30,100,1000)")  # fmt: skip
+                        help="of the published search (default 1,10,30,100,1000; first seed: 10000 too)")  # fmt: skip
     parser.add_argument("--mbr-paths", type=int, default=30, help="label sequences that mbr compares (default 30)")
     for name, kind in _TUNED.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, choices=_CHOICES.get(name),
@@ -106,9 +106,11 @@ def _meant(names: Iterable[str], model: str) -> list[str]:
     return [name for name in names if model == "latent" or name not in _LATENT_ONLY]
 
 
-def _decoding(args: argparse.Namespace) -> dict:
+def _decoding(args: argparse.Namespace, *, longest: bool) -> dict:
+    """How a run decodes; `longest`: with the number of paths that takes longest too."""
+    grid, last = ([1, 10, 30], 100) if args.quick else ([1, 10, 30, 100, 1000], 10_000)
     return {
-        "n_paths": args.n_paths or ([1, 10, 30] if args.quick else [1, 10, 30, 100, 1000]),
+        "n_paths": args.n_paths or ([*grid, last] if longest else grid),
         "mbr_paths": args.mbr_paths,
         "mass_paths": 100 if args.quick else 1000,
         "mass_sentences": 10 if args.quick else 300,
@@ -120,9 +122,9 @@ def _decoding(args: argparse.Namespace) -> dict:
 def plan(args: argparse.Namespace) -> list[Run]:
     """The runs, those first without which a page says least."""
     corpora = list(TASKS) if args.corpus == "all" else [args.corpus]
-    decoding = _decoding(args)
 
     def run(corpus: str, model: str, seed: int = 0, **more) -> Run:
+        decoding = _decoding(args, longest=model == "latent" and seed == 0 and not more.get("dev"))
         return Run(corpus, model, seed, _settings(args, corpus, model) | more.get("trial", {}), decoding, **more)
 
     if args.tune:
@@ -130,12 +132,15 @@ def plan(args: argparse.Namespace) -> list[Run]:
             run(corpus, model, dev=True, trial=trial)
             for corpus in corpora
             for model in args.models
-            if model != "dev"
+            if model != "dev" and (model == "latent" or TASKS[corpus].crf is not None)
             for trial in _trials(dict(args.tune), model)
         ]
     runs = []
     for corpus in corpora:
-        runs += [run(corpus, model) for model in ("crf", "latent") if model in args.models]
+        if "crf" in args.models and TASKS[corpus].crf is not None:
+            runs.append(run(corpus, "crf"))
+        if "latent" in args.models:
+            runs.append(run(corpus, "latent"))
     if "dev" in args.models:
         runs += [run(corpus, "latent", dev=True) for corpus in corpora if TASKS[corpus].pictured]
     if "latent" in args.models:
@@ -176,7 +181,7 @@ def main(argv: list[str] | None = None) -> int:
         except ValueError as error:
             parser.error(str(error))
         if run.model == "latent" and not run.dev:
-            compare(args.results, run.name, f"{run.corpus}-crf-0", n_permutations=n_permutations)
+            compare(args.results, run.name, TASKS[run.corpus].plain_run, n_permutations=n_permutations)
     if args.tune:
         _show_trials(args.results, runs)
     return 0

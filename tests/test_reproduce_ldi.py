@@ -15,7 +15,14 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-LATENT = [f"{corpus}-latent-{seed}" for corpus in ("np", "bio", "chunks") for seed in ("0", "1", "0-dev")]
+SEEDS = {
+    "np": ["0", "1", "0-dev"],
+    "np5": ["0", "1"],
+    "bio": ["0", "1", "0-dev"],
+    "chunks": ["0", "1"],
+    "chunks4": ["0"],
+}
+LATENT = [f"{corpus}-latent-{seed}" for corpus, seeds in SEEDS.items() for seed in seeds]
 NAMES = ["np-crf-0", "bio-crf-0", "chunks-crf-0", *LATENT]
 POINTS = [1, 10, 30]
 
@@ -74,15 +81,17 @@ def test_figures_agree_with_each_other(results):
             assert found["seconds_with_scores"] > found["seconds"] > 0
     for name in LATENT:
         found = decoders(results, name)
-        assert set(found) == {"ldi_exact", "bhp", "bmp", "mbr", *(f"ldi_approx_{n}" for n in POINTS)}
+        # The most paths are left to the first seed.
+        points = [*POINTS, 100] if name.endswith("latent-0") else POINTS
+        assert set(found) == {"ldi_exact", "bhp", "bmp", "mbr", *(f"ldi_approx_{n}" for n in points)}
         assert found["ldi_exact"]["exactitude"] == 100
         # Nothing has more probability than the exact answer.
         assert max(d["mean_log_prob"] for d in found.values()) <= found["ldi_exact"]["mean_log_prob"] + 1e-9
-        series = [found[f"ldi_approx_{n}"] for n in POINTS]
+        series = [found[f"ldi_approx_{n}"] for n in points]
         for key in ("exactitude", "mean_paths", "mean_log_prob", "mean_expanded"):
             values = [entry[key] for entry in series]
             assert values == sorted(values), key
-        assert all(entry["mean_paths"] <= n for entry, n in zip(series, POINTS, strict=True))
+        assert all(entry["mean_paths"] <= n for entry, n in zip(series, points, strict=True))
         assert series[0]["f1"] == found["bhp"]["f1"]
     assert decoders(results, "np-crf-0")["viterbi"]["exactitude"] == 100
     assert decoders(results, "np-latent-0") != decoders(results, "np-latent-1")
@@ -144,9 +153,9 @@ def test_what_is_there_is_not_done_again(results, run, folder):
 
 def test_page(results, run, folder):
     pytest.importorskip("matplotlib")
-    assert "missing: np-latent-2, bio-latent-2, chunks-latent-2" in run("--render", "--seeds", "3")
+    assert "missing: np-latent-2, np5-latent-2, bio-latent-2, chunks-latent-2" in run("--render", "--seeds", "3")
     page = (folder / "docs" / "experiments" / "ldi.rst").read_text()
-    assert "NP chunking: latent models of seed 2; Bio-NER: latent models of seed 2; All" in page.replace("\n", " ")
+    assert "NP chunking: latent models of seed 2; NP chunking, 5 latent states: latent" in page.replace("\n", " ")
     f1 = [decoders(results, f"np-latent-{seed}")["ldi_exact"]["f1"] for seed in (0, 1)]
     row = next(line for line in page.split("Table 4")[1].splitlines() if line.startswith("LDI-E"))
     assert f"{np.mean(f1):.2f} ± {np.std(f1, ddof=1):.2f}" in row and "91.16†" in row

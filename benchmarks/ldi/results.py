@@ -55,7 +55,8 @@ class Results:
         expected = []
         for corpus, task in TASKS.items():
             latent = [f"{corpus}-latent-{k}" for k in range(min(n_seeds, task.seeds))]
-            expected += [f"{corpus}-crf-0", *latent, *([f"{corpus}-latent-0-dev"] if task.pictured else [])]
+            expected += [] if task.crf is None else [task.plain_run]
+            expected += latent + ([f"{corpus}-latent-0-dev"] if task.pictured else [])
         out = cls(folder, runs, {}, [name for name in expected if name not in runs])
         for corpus in TASKS:
             for model in ("crf", "latent"):
@@ -63,7 +64,7 @@ class Results:
                 if any(s != settings[0] for s in settings):
                     raise ValueError(f"runs of {corpus}-{model} have different settings: they are no one experiment")
             for name in out.of_model(corpus, "latent"):
-                out.tests[name] = compare(folder, name, f"{corpus}-crf-0", n_permutations=n_permutations)
+                out.tests[name] = compare(folder, name, TASKS[corpus].plain_run, n_permutations=n_permutations)
         return out
 
     @property
@@ -81,13 +82,19 @@ class Results:
         }
 
     def decoders(self, corpus: str, key: str) -> list[dict]:
-        """What a decoder found, one entry a seed; ``"crf"`` is the plain CRF's, ``"ldi_approx"`` that of the tables."""
+        """What a decoder found, one entry a seed that has it.
+
+        ``"crf"`` is the plain CRF's, ``"ldi_approx"`` that of the tables.
+        """
         if key == "crf":
-            return [run["decoding"]["decoders"]["viterbi"] for run in self.of_model(corpus, "crf").values()]
+            plain = self.runs.get(TASKS[corpus].plain_run)
+            return [] if plain is None else [plain["decoding"]["decoders"]["viterbi"]]
         found = []
         for run in self.of_model(corpus, "latent").values():
             decoders = run["decoding"]["decoders"]
-            found.append(decoders[f"ldi_approx_{paper_paths(run)}" if key == "ldi_approx" else key])
+            key_of_run = f"ldi_approx_{paper_paths(run)}" if key == "ldi_approx" else key
+            if key_of_run in decoders:
+                found.append(decoders[key_of_run])
         return found
 
 

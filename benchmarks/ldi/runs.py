@@ -26,7 +26,7 @@ from sklearn_latent.metrics import chunk_precision_recall_fscore_support, sequen
 
 from ..harness import machine
 from ..workers.common import Clock, Stamps
-from .tasks import TASKS, TEMPLATES, Data
+from .tasks import COLUMNS, TASKS, TEMPLATES, Data
 
 __all__ = ["CLOCK", "Run", "read_json", "read_labels", "write_json"]
 
@@ -87,7 +87,9 @@ class Run:
                 say(f"{self.name}: there already")
                 return False
         data = TASKS[self.corpus].data(quick=self.settings["quick"], dev=self.dev)
-        vectorizer = TemplateVectorizer(TEMPLATES[self.settings["templates"]], min_df=self.settings["min_df"])
+        vectorizer = TemplateVectorizer(
+            TEMPLATES[self.settings["templates"]], columns=COLUMNS, min_df=self.settings["min_df"]
+        )
         X, held = vectorizer.fit_transform(data.train), vectorizer.transform(data.test)
         model_path = folder / f"{self.name}.model.zip"
         if result is None:

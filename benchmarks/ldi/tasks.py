@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from sklearn_latent.datasets import fetch_conll2000, fetch_jnlpba, load_chunks
 
-__all__ = ["TASKS", "TEMPLATES", "Data", "Task"]
+__all__ = ["COLUMNS", "TASKS", "TEMPLATES", "Data", "Task"]
 
 #: Types of chunk that stand for the classes of names in quick mode; all nine would make it slow.
 _QUICK_TYPES = ("NP", "VP", "PP")
@@ -25,8 +26,31 @@ def _templates(column: int, name: str, *windows: tuple[int, ...]) -> list[str]:
     ]
 
 
+#: Of the tokens that `Task.data` gives.
+COLUMNS = ("word", "pos", "shape", "suffix2", "suffix3", "suffix4", "prefix3")
 _WINDOW = ((-2,), (-1,), (0,), (1,), (2,))
+_PAIRS = ((-2, -1), (-1, 0), (0, 1), (1, 2))
+_TRIPLES = ((-2, -1, 0), (-1, 0, 1), (0, 1, 2))
+_FOURS = ((-2, -1, 0, 1), (-1, 0, 1, 2))
 _WORDS = _templates(0, "w", *_WINDOW, (-1, 0), (0, 1))
+_POS = _templates(1, "pos", *_WINDOW, *_PAIRS, *_TRIPLES, *_FOURS)
+_SPELLING = [
+    *_templates(2, "shape", *_WINDOW, (-1, 0), (0, 1)),
+    *_templates(3, "suffix2", (0,)),
+    *_templates(4, "suffix3", (-1,), (0,), (1,)),
+    *_templates(5, "suffix4", (0,)),
+    *_templates(6, "prefix3", (0,)),
+]
+#: Words together with parts of speech.
+_MIXED = [
+    "w[0]|pos[0]=%x[0,0]|%x[0,1]",
+    "w[0]|pos[1]=%x[0,0]|%x[1,1]",
+    "pos[-1]|w[0]=%x[-1,1]|%x[0,0]",
+    "w[-1]|pos[0]=%x[-1,0]|%x[0,1]",
+    "pos[0]|w[1]=%x[0,1]|%x[1,0]",
+    "w[0]|pos[0]|pos[1]=%x[0,0]|%x[0,1]|%x[1,1]",
+    "pos[-1]|w[0]|pos[0]=%x[-1,1]|%x[0,0]|%x[0,1]",
+]
 
 #: What features are made of, by name: presets of `TemplateVectorizer`, or templates of ours.
 TEMPLATES: dict[str, str | list[str]] = {
@@ -34,6 +58,8 @@ TEMPLATES: dict[str, str | list[str]] = {
     "bio-ner": "bio-ner",
     "chunking": "chunking",
     "words": _WORDS,
+    "spelling": [*_WORDS, *_POS, *_SPELLING],
+    "rich": [*_WORDS, *_POS, *_MIXED, *_SPELLING],
 }
 
 
@@ -59,13 +85,16 @@ class Task:
 
     Attributes
     ----------
-    name : {"np", "bio", "chunks", "wide"}
+    name : {"np", "np5", "bio", "chunks", "chunks4"}
     title : str
     tokens : str
         What the features of its models are made of, in words.
     latent, crf : dict
         Settings of training: ``n_latent``, ``templates`` (of `TEMPLATES`), ``min_df``, ``edges``, ``support``,
-        ``sigma``, ``init_scale``, ``solver``, ``batch_size``, ``max_iter``. Chosen on the held-out part of the training data.
+        ``sigma``, ``init_scale``, ``solver``, ``batch_size``, ``max_iter``.
+        Chosen on the held-out part of the training data.
+    plain : str
+        Task whose plain CRF stands for this one's, where ``crf`` is None.
     seeds : int
         The most that are worth their time.
     pictured : bool
@@ -76,9 +105,15 @@ class Task:
     title: str
     tokens: str
     latent: dict
-    crf: dict
+    crf: dict | None = None
+    plain: str = ""
     seeds: int = 5
     pictured: bool = True
+
+    @property
+    def plain_run(self) -> str:
+        """Name of the run of the plain CRF that its latent models are compared with."""
+        return f"{self.plain or self.name}-crf-0"
 
     def data(self, *, quick: bool, dev: bool) -> Data:
         """Read the corpus.
@@ -109,12 +144,19 @@ class Task:
             corpus = fetch_jnlpba(subset=part)
         else:
             corpus = fetch_conll2000(subset=part)
-        kept = ("NP",) if self.name == "np" else _QUICK_TYPES if quick else None
+        kept = ("NP",) if self.name.startswith("np") else _QUICK_TYPES if quick else None
+        X = [[(*token[:2], *_spelling(token[0])) for token in sequence] for sequence in corpus.data]
         y = [
             [label if kept is None or label.partition("-")[2] in kept else "O" for label in labels]
             for labels in corpus.target
         ]
-        return list(corpus.data), y, corpus.get("groups")
+        return X, y, corpus.get("groups")
+
+
+def _spelling(word: str) -> tuple[str, ...]:
+    """Further columns of a token, `COLUMNS` from the third on."""
+    shape = re.sub("[0-9]+", "0", re.sub("[a-z]+", "a", re.sub("[A-Z]+", "A", word)))
+    return shape, word[-2:], word[-3:], word[-4:], word[:3]
 
 
 def _held_out(n: int, groups: np.ndarray | None) -> np.ndarray:
@@ -134,33 +176,23 @@ def _held_out(n: int, groups: np.ndarray | None) -> np.ndarray:
 
 _LATENT = {
     "min_df": 2, "edges": "none", "support": "all", "sigma": 1.0, "init_scale": 0.1, "solver": "sgd", "batch_size": 8,
-    "max_iter": 20,
+    "max_iter": 15,
 }  # fmt: skip
-_PLAIN = _LATENT | {"n_latent": 1, "solver": "lbfgs", "max_iter": 500}
+_NP = _LATENT | {"templates": "words", "batch_size": 32, "max_iter": 20}
+_BIO = _LATENT | {"templates": "bio-ner", "max_iter": 10}
+_CHUNKS = _LATENT | {"templates": "rich"}
+
+_ALL = "words, parts of speech, affixes, shapes"
 
 TASKS = {
     task.name: task
     for task in (
-        Task(
-            "np",
-            "NP chunking",
-            "words only",
-            latent=_LATENT | {"templates": "words", "n_latent": 5},
-            crf=_PLAIN | {"templates": "words", "edges": "all"},
-        ),
-        Task(
-            "bio",
-            "Bio-NER",
-            "words, parts of speech, affixes and shapes",
-            latent=_LATENT | {"templates": "bio-ner", "n_latent": 4},
-            crf=_PLAIN | {"templates": "bio-ner"},
-        ),
-        Task(
-            "chunks",
-            "All chunk types",
-            "words and parts of speech",
-            latent=_LATENT | {"templates": "chunking", "n_latent": 2},
-            crf=_PLAIN | {"templates": "chunking"},
-        ),
+        Task("np", "NP chunking", "words only", _NP | {"n_latent": 12}, _NP | {"n_latent": 1, "edges": "all"}),
+        Task("np5", "NP chunking, 5 latent states", "words only", _NP | {"n_latent": 5}, plain="np", pictured=False),
+        Task("bio", "Bio-NER", _ALL, _BIO | {"n_latent": 4}, _BIO | {"n_latent": 1}),
+        Task("chunks", "All chunk types", _ALL, _CHUNKS | {"n_latent": 2},
+             _CHUNKS | {"n_latent": 1}, pictured=False),
+        Task("chunks4", "All chunk types, 4 latent states", _ALL,
+             _CHUNKS | {"n_latent": 4}, plain="chunks", seeds=1, pictured=False),
     )
-}
+}  # fmt: skip
