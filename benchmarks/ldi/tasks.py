@@ -179,20 +179,30 @@ _LATENT = {
     "max_iter": 15,
 }  # fmt: skip
 _NP = _LATENT | {"templates": "words", "batch_size": 32, "max_iter": 20}
-_BIO = _LATENT | {"templates": "bio-ner", "max_iter": 10}
+_BIO = _LATENT | {"templates": "bio-ner", "support": "observed", "max_iter": 10}
 _CHUNKS = _LATENT | {"templates": "rich"}
 
-_ALL = "words, parts of speech, affixes, shapes"
+_NP_TEXT, _ALL_TEXT = "words only", "words, parts of speech, affixes, shapes"
 
 TASKS = {
     task.name: task
     for task in (
-        Task("np", "NP chunking", "words only", _NP | {"n_latent": 12}, _NP | {"n_latent": 1, "edges": "all"}),
-        Task("np5", "NP chunking, 5 latent states", "words only", _NP | {"n_latent": 5}, plain="np", pictured=False),
-        Task("bio", "Bio-NER", _ALL, _BIO | {"n_latent": 4}, _BIO | {"n_latent": 1}),
-        Task("chunks", "All chunk types", _ALL, _CHUNKS | {"n_latent": 2},
-             _CHUNKS | {"n_latent": 1}, pictured=False),
-        Task("chunks4", "All chunk types, 4 latent states", _ALL,
-             _CHUNKS | {"n_latent": 4}, plain="chunks", seeds=1, pictured=False),
+        Task(
+            "np", "NP chunking", _NP_TEXT,
+            latent=_NP | {"n_latent": 12},
+            crf=_NP | {"n_latent": 1, "edges": "all", "sigma": 2.0},
+        ),
+        Task("np5", "NP chunking, 5 latent states", _NP_TEXT, latent=_NP | {"n_latent": 5}, plain="np", pictured=False),
+        Task("bio", "Bio-NER", _ALL_TEXT, latent=_BIO | {"n_latent": 4}, crf=_BIO | {"n_latent": 1}),
+        Task(
+            "chunks", "All chunk types", _ALL_TEXT,
+            latent=_CHUNKS | {"n_latent": 2},
+            crf=_CHUNKS | {"n_latent": 1},
+            pictured=False,
+        ),
+        Task(
+            "chunks4", "All chunk types, 4 latent states", _ALL_TEXT,
+            latent=_CHUNKS | {"n_latent": 4}, plain="chunks", seeds=1, pictured=False,
+        ),
     )
 }  # fmt: skip
