@@ -98,11 +98,12 @@ def _what_was_run(results: Results) -> str:
             f"""{contents}. Features of fewer than {_rare(results)} training tokens are left out. *On pairs*: which of
             them have weights on pairs of states too. *Weights exist*: for every feature and state (*all*), or for those
             pairs alone whose label training shows (*observed*). *Start*: latent models start from weights drawn
-            uniformly from a range, the plain CRF starts at zero. *Iterations*: of L-BFGS, or passes of the averaged
-            stochastic gradient (``sgd``); *(limit)*: the objective was still falling when they ended. Where there are
-            several seeds, figures of training are means. Models judged by the held-out part were trained without it: a
-            third of the training part, whole abstracts for Bio-NER, the last sentences elsewhere. Scores are those of
-            the test part, but in the pictures and among the choices."""
+            uniformly from a range, the plain CRF starts at zero. *Solver*: averaged stochastic gradient (``sgd``), with
+            the sequences of a batch. *Iterations*: passes over the corpus, or iterations of L-BFGS; *(limit)*: the
+            objective was still falling when they ended. Where there are several seeds, figures of training are means;
+            seconds are processor time. Models judged by the held-out part were trained without it: a third of the
+            training part, whole abstracts for Bio-NER, the last sentences elsewhere. Scores are those of the test part,
+            but in the pictures and among the choices."""
         ),
         table(head, rows),
         _missing(results),
@@ -136,7 +137,7 @@ def _training(runs: list[dict]) -> list[str]:
         s["support"],
         f"{s['sigma']:g}",
         f"±{s['init_scale']:g}" if latent else "0",
-        s["solver"],
+        s["solver"] if s["solver"] == "lbfgs" else f"{s['solver']}, {s['batch_size']}",
         average("n_features"),
         average("n_weights"),
         f"{average('n_iter')}{'' if all(entry['converged'] for entry in t) else ' (limit)'}",
@@ -219,8 +220,8 @@ def _differences(results: Results) -> str:
         training tokens.""",
         f"""Training. The authors extended the L-BFGS of another library, whose start is uniform in ±1. Our latent
         models start in {starts or "a small range"} and are trained by the averaged stochastic gradient, whose solutions
-        did better on the held-out part than those of L-BFGS, at a higher objective. The plain CRF is trained to its
-        optimum.""",
+        did better on the held-out part than those of L-BFGS, though their objective is higher. The plain CRF is trained
+        in the same way, which does it no harm.""",
         """Edge features. The paper puts every template on pairs of states in both tasks; here *on pairs* above says
         which are there. With all of them each token has a table of scores of its own where else one table serves all,
         and latent models did worse with them than without on the held-out part. The plain CRF has them where they help

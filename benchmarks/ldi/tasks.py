@@ -182,7 +182,7 @@ _NP = _LATENT | {"templates": "words", "batch_size": 32, "max_iter": 20}
 _BIO = _LATENT | {"templates": "bio-ner", "support": "observed", "max_iter": 10}
 _CHUNKS = _LATENT | {"templates": "rich"}
 
-_NP_TEXT, _ALL_TEXT = "words only", "words, parts of speech, affixes, shapes"
+_NP_TEXT, _ALL_TEXT = "words only", "words, parts of speech, affixes and shapes of words"
 
 TASKS = {
     task.name: task
