@@ -170,14 +170,16 @@ def _trials(results: Results) -> str:
     """What was tried on the held-out part, if anything was."""
     rows = []
     for corpus, task in TASKS.items():
-        for model in ("crf", "latent"):
-            for run in results.of_model(corpus, model, dev=True, trial=True).values():
-                found = next(iter(run["decoding"]["decoders"].values()))
-                setting = ", ".join(f"{key} = {value}" for key, value in run["trial"].items())
+        for model, chosen in (("crf", task.crf), ("latent", task.latent)):
+            trials = results.of_model(corpus, model, dev=True, trial=True)
+            for run in (trials | results.of_model(corpus, model, dev=True)).values() if trials else ():
+                found = run["decoding"]["decoders"]
+                found = found.get("ldi_exact") or found["viterbi"]
+                changed = {key: value for key, value in run["settings"].items() if chosen.get(key, value) != value}
                 rows.append(
                     [
-                        f"{task.title}, {'CRF' if model == 'crf' else 'latent'}",
-                        setting,
+                        f"{task.title}, {_model_name(model)}",
+                        ", ".join(f"{key} = {value}" for key, value in changed.items()) or "as above",
                         str(run["training"]["n_iter"]),
                         f"{found['f1']:.2f}",
                         f"{found['sentence_accuracy']:.2f}",

@@ -67,8 +67,8 @@ def other_table(results: Results, corpus: str) -> str:
     """Scores of a task that the paper does not have."""
     if not any(run["run"]["corpus"] == corpus for run in results.runs.values()):
         return ""
-    text = [title(TASKS[corpus].title), _score_table(results, corpus, list(_NAMES))]
-    return "\n".join(text)
+    keys = [key for key in _NAMES if results.decoders(corpus, key)]
+    return "\n".join([title(TASKS[corpus].title), _score_table(results, corpus, keys)])
 
 
 def _decoding_settings(results: Results) -> dict:
