@@ -196,7 +196,7 @@ TASKS = {
         Task("bio", "Bio-NER", _ALL_TEXT, latent=_BIO | {"n_latent": 4}, crf=_BIO | {"n_latent": 1}),
         Task(
             "chunks", "All chunk types", _ALL_TEXT,
-            latent=_CHUNKS | {"n_latent": 2},
+            latent=_CHUNKS | {"n_latent": 2, "sigma": 2.5},
             crf=_CHUNKS | {"n_latent": 1},
             pictured=False,
         ),
