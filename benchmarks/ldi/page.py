@@ -195,7 +195,7 @@ def _trials(results: Results) -> str:
                 above, seed 0, with what stands in it changed. Other seeds alone move F1 by 0.1 to 0.2, so that rows
                 that near to each other tell nothing. These rows were done again once the settings stood; before, some
                 60 models had been tried on the same part, most of them for NP chunking. There nothing was gained by
-                other starts (±0.01 to ±0.5) or a start at the plain CRF, by the best of four starts, 20 latent states,
+                other starts (±0.02, ±0.5) or a start at the plain CRF, by the best of four starts, 20 latent states,
                 ADF, half or twice the sigma, features seen once, words on pairs of states, or every template on them.
                 First models of both tasks of the paper, trained by L-BFGS with observed weights alone, and for NP
                 chunking with every template on pairs of states, had been judged by the test part before: the latent

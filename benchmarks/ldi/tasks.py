@@ -200,7 +200,7 @@ TASKS = {
         Task(
             "chunks4", "All chunk types", "words and parts of speech",
             latent=_CHUNKS | {"templates": "chunking", "n_latent": 4, "max_iter": 6},
-            crf=_CHUNKS | {"templates": "chunking", "n_latent": 1},
+            crf=_CHUNKS | {"templates": "chunking", "n_latent": 1, "sigma": 2.0},
             pictured=False,
         ),
         Task(
