@@ -15,8 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [
-    "training", "conll", "pipeline", "vectorizing", "tagging", "startup", "evaluation", "stochastic", "growth",
-    "memory", "fit", "decoding", "methods",
+    "training", "conll", "pipeline", "vectorizing", "tagging", "command", "startup", "evaluation", "stochastic",
+    "growth", "memory", "fit", "decoding", "methods",
 ]  # fmt: skip
 
 
@@ -140,6 +140,14 @@ def test_files_are_labelled_alike(report):
     if "python-crfsuite, attributes in Python" in found:
         # Models of the same features after the same iterations.
         assert found["python-crfsuite, attributes in Python"]["same_labels"] > 0.99
+
+
+def test_the_command_labels_what_it_is_given(report):
+    runs = one_each(report["command"]["runs"])
+    script, *files = runs.values()
+    assert [found["n_tokens"] for found in files] == [1783, 8 * 1783] and script["n_tokens"] == 1783
+    assert files[0]["written"] == script["written"]
+    assert list(report["command"]["starts"]["starts"][0]["starts"])[-1] == "sklearn-latent tag, one sentence"
 
 
 def test_nothing_needless_is_imported(report):

@@ -9,6 +9,7 @@ with what it shows in words.
 from types import ModuleType
 
 from . import (
+    command,
     conll,
     decoding,
     evaluation,
@@ -34,6 +35,7 @@ SUITES: dict[str, ModuleType] = {
     "pipeline": pipeline,
     "vectorizing": vectorizing,
     "tagging": tagging,
+    "command": command,
     "startup": startup,
     "evaluation": evaluation,
     "stochastic": stochastic,
