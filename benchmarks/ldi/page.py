@@ -196,7 +196,9 @@ def _trials(results: Results) -> str:
                 that near to each other tell nothing. These rows were done again once the settings stood; before, some
                 60 models had been tried on the same part, most of them for NP chunking. There nothing was gained by
                 other starts (±0.02, ±0.5) or a start at the plain CRF, by the best of four starts, 20 latent states,
-                ADF, half or twice the sigma, features seen once, words on pairs of states, or every template on them.
+                ADF, other sigmas, other least counts of a feature, words on pairs of states, or every template on them.
+                For Bio-NER only solver, batches and which weights exist were tried (all weights did as well as observed
+                ones and took longer). Passes over chunks of all types were limited by time.
                 First models of both tasks of the paper, trained by L-BFGS with observed weights alone, and for NP
                 chunking with every template on pairs of states, had been judged by the test part before: the latent
                 ones did no better than the plain CRF. What was wrong with them was then looked for here, not there."""
