@@ -31,7 +31,7 @@ _TUNED = {
 }  # fmt: skip
 _LATENT_ONLY = ("n_latent", "init_scale")
 _CHOICES = {
-    "templates": list(TEMPLATES), "edges": ["all", "none", "word", "words"], "support": ["observed", "all"],
+    "templates": list(TEMPLATES), "edges": ["all", "none", "word"], "support": ["observed", "all"],
     "solver": ["lbfgs", "sgd", "adam", "adf"],
 }  # fmt: skip
 #: Passes of a stochastic solver and iterations of L-BFGS in quick mode.

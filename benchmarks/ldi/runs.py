@@ -222,8 +222,7 @@ def _edges(kind: str, X: SequenceMatrix) -> bool | list[int]:
     """Features with weights on pairs of states, as the tagger takes them; no callable, which could not be saved."""
     if kind in ("all", "none"):
         return kind == "all"
-    words = ("w[0]=",) if kind == "word" else tuple(f"w[{row}]=" for row in range(-2, 3))
-    return [k for k, name in enumerate(X.feature_names.tolist()) if name.startswith(words)]
+    return [k for k, name in enumerate(X.feature_names.tolist()) if name.startswith("w[0]=")]
 
 
 def _score(model: LatentCRFTagger, X: SequenceMatrix, repeats: int) -> tuple[list[Lattice], dict]:

@@ -58,7 +58,6 @@ TEMPLATES: dict[str, str | list[str]] = {
     "bio-ner": "bio-ner",
     "chunking": "chunking",
     "words": _WORDS,
-    "spelling": [*_WORDS, *_POS, *_SPELLING],
     "rich": [*_WORDS, *_POS, *_MIXED, *_SPELLING],
 }
 
