@@ -88,7 +88,11 @@ def _grid(text: str) -> tuple[str, list]:
     name, equals, values = text.partition("=")
     if name not in _TUNED or not equals:
         raise argparse.ArgumentTypeError(f"expected NAME=V,... with NAME of {', '.join(_TUNED)}, got {text!r}")
-    return name, [_TUNED[name](value) for value in values.split(",")]
+    found = [_TUNED[name](value) for value in values.split(",")]
+    for value in found:
+        if value not in _CHOICES.get(name, found):
+            raise argparse.ArgumentTypeError(f"{name}={value} is none of {', '.join(_CHOICES[name])}")
+    return name, found
 
 
 def _settings(args: argparse.Namespace, corpus: str, model: str) -> dict:

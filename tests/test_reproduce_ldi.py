@@ -203,6 +203,7 @@ def test_trials_use_no_test_sentence(run, folder):
         (["--models", "hmm"], "'hmm' is none of crf, latent, dev"),
         (["--n-paths", "0,3"], "1 or more"),
         (["--tune", "seed=1"], "expected NAME=V"),
+        (["--tune", "edges=all,some"], "edges=some is none of all, none, word"),
         (["--seeds", "0"], "--seeds must be 1 or more"),
         (["--render", "--results", "no such folder"], "no results"),
     ],
