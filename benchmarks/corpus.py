@@ -9,10 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from sklearn_latent._sequences import LabelCodec
-from sklearn_latent.datasets import fetch_conll2000, fetch_jnlpba, fetch_ocr_letters, load_chunks
+from sklearn_latent.datasets import (
+    fetch_conll2000,
+    fetch_jnlpba,
+    fetch_ocr_letters,
+    load_chunks,
+    load_digit_sequences,
+)
 from sklearn_latent.feature_extraction import TemplateVectorizer
 
-__all__ = ["Corpus", "columns", "write", "write_letters"]
+__all__ = ["Corpus", "columns", "write", "write_images", "write_letters"]
 
 
 @dataclass(frozen=True)
@@ -105,3 +111,39 @@ def write_letters(path: Path) -> int:
     codes = codec.encode(list(corpus.target))
     np.savez(path, pixels=pixels, offsets=corpus.data.offsets, codes=codes, labels=codec.classes, fold=fold)
     return len(np.unique(fold))
+
+
+def write_images(path: Path, shape: tuple[int, int, int], *, quick: bool = False) -> int:
+    """Write handwriting and the shape of networks over it to `path`; returns the number of tokens.
+
+    Parameters
+    ----------
+    path : Path
+    shape : (int, int, int)
+        Layers, products, states.
+    quick : bool
+        A hundred digit sequences in the place of the OCR letters' nine training folds.
+    """
+    if quick:
+        data = load_digit_sequences()
+        X, y = data.data[:100], list(data.target)[:100]
+    else:
+        data = fetch_ocr_letters()
+        train = np.asarray(data.fold) != 0
+        X, y = data.data[train], [labels for labels, kept in zip(data.target, train.tolist(), strict=True) if kept]
+    codec = LabelCodec.from_labels(y)
+    codes, offsets = codec.encode(y), X.offsets
+    inner = np.ones(len(codes), dtype=bool)
+    inner[offsets[:-1]] = False
+    second = np.flatnonzero(inner)
+    bigrams = np.unique(np.column_stack([codes[second - 1], codes[second]]), axis=0)
+    np.savez(
+        path,
+        pixels=X.values,
+        offsets=offsets,
+        codes=codes,
+        labels=codec.classes,
+        bigrams=bigrams,
+        shape=np.array(shape),
+    )
+    return len(codes)

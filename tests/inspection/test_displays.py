@@ -13,7 +13,7 @@ import oracle
 from sklearn_latent import LatentCRFTagger, SequenceMatrix
 from sklearn_latent._scorers import Design
 from sklearn_latent.datasets import make_latent_sequences
-from sklearn_latent.inspection import DecoderCurveDisplay, LatentMassDisplay
+from sklearn_latent.inspection import DecoderCurveDisplay, LatentMassDisplay, latent_path_mass
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -69,6 +69,14 @@ def test_chunks_are_scored_by_f1():
     assert display.score_name == "half right" and display.score.tolist() == [50.0]
 
 
+def test_words_that_are_no_chunk_labels_are_scored_by_tokens():
+    rng = np.random.default_rng(0)
+    X = SequenceMatrix(rng.standard_normal((60, 3)), [6] * 10)
+    tagger = LatentCRFTagger(n_latent=1).fit(X, [["rain", "sun", "sun", "rain", "snow", "sun"]] * 10)
+    display = DecoderCurveDisplay.from_estimator(tagger, X, tagger.predict(X), n_paths=[1])
+    assert display.score_name == "tokens right"
+
+
 @pytest.mark.parametrize(("options", "error"), [
     ({"n_paths": []}, ValueError), ({"n_paths": [0, 3]}, ValueError), ({"scoring": "f1"}, TypeError),
     ({"axes": [None]}, ValueError),
@@ -83,6 +91,7 @@ def test_latent_mass_is_that_of_the_list_of_paths(fitted):
     some = [X[i] for i in range(12) if len(X[i]) <= 5]
     display = LatentMassDisplay.from_estimator(tagger, some, n_paths=30)
     assert display.mass.shape == (len(some), 30)
+    np.testing.assert_array_equal(latent_path_mass(tagger, some, n_paths=30), display.mass)
     top = tagger._topology
     scorer, prepared = tagger._scoring(False)
     for row, x in zip(display.mass, some, strict=True):
