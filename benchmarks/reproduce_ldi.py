@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiments of Sun and Tsujii (EACL 2009) again: NP chunking and Bio-NER, plain and latent, every decoder.
 
-Runs go to files in the folder of results, one a corpus, model and seed; what is there is not done again, so that a
-sitting may be stopped at any time. ``--render`` writes docs/experiments/ldi.rst from these files. Choices are made on a
-tenth of the training part (``--tune sigma=0.5,1,2``), never on the test part.
+All chunk types are added to them. Runs go to files in the folder of results, one a corpus, model and seed; what is
+there is not done again, so that a sitting may be stopped at any time. ``--render`` writes docs/experiments/ldi.rst from
+these files. Choices are made on a third of the training part (``--tune sigma=0.5,1,2``), never on the test part; what
+was chosen stands in benchmarks/ldi/tasks.py.
 """
 
 from __future__ import annotations
@@ -12,21 +13,29 @@ import argparse
 import itertools
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from .harness import ROOT
 from .ldi.compare import compare
 from .ldi.page import render
 from .ldi.runs import CLOCK, Run, read_json
-from .ldi.tasks import TASKS
+from .ldi.tasks import TASKS, TEMPLATES
 
 __all__ = ["main"]
 
-#: Training of a plain CRF has one optimum: it is run until it is there.
-_CRF_ITERATIONS = 500
-#: What ``--tune`` may vary, and how it is read; the plain CRF has only the first two.
-_TUNED = {"sigma": float, "min_df": int, "init_scale": float, "n_latent": int, "max_iter": int}
-_CRF_TUNED = ("sigma", "min_df")
+#: What ``--tune`` may vary, and how it is read; to a plain CRF the last mean nothing.
+_TUNED = {
+    "sigma": float, "min_df": int, "templates": str, "edges": str, "support": str, "solver": str, "batch_size": int,
+    "max_iter": int, "n_latent": int, "init_scale": float,
+}  # fmt: skip
+_LATENT_ONLY = ("n_latent", "init_scale")
+_CHOICES = {
+    "templates": list(TEMPLATES), "edges": ["all", "none", "word"], "support": ["observed", "all"],
+    "solver": ["lbfgs", "sgd", "adam", "adf"],
+}  # fmt: skip
+#: Passes of a stochastic solver and iterations of L-BFGS in quick mode.
+_QUICK_ITERATIONS = {"lbfgs": 12, "sgd": 3, "adam": 3, "adf": 3}
 
 
 def say(text: str) -> None:
@@ -39,21 +48,18 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks.reproduce_ldi", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("--corpus", choices=[*TASKS, "both"], default="both")
+    parser.add_argument("--corpus", choices=[*TASKS, "all"], default="all")
     parser.add_argument("--models", type=_names, default=["crf", "latent", "dev"], metavar="NAME,...",
                         help="of crf, latent and dev, the latent model of the pictures (default: all)")  # fmt: skip
     parser.add_argument("--seeds", type=int, default=5, help="starts of the latent models (default 5)")
     parser.add_argument("--n-paths", type=_counts, metavar="N,...",
-                        help="latent paths of the published search (default 1,10,30,100,1000)")  # fmt: skip
+                        help="of the published search (default 1,10,30,100,1000; first seed: 10000 too)")  # fmt: skip
     parser.add_argument("--mbr-paths", type=int, default=30, help="label sequences that mbr compares (default 30)")
-    parser.add_argument("--max-iter", type=int, help="iterations of the latent models (default 150)")
-    parser.add_argument("--sigma", type=float, default=1.0, help="of the prior (default 1)")
-    parser.add_argument("--init-scale", type=float, help="range of the start (default: np 0.01, bio 0.1)")
-    parser.add_argument("--min-df", type=int, default=2, help="least tokens of a feature (default 2)")
-    parser.add_argument("--edges", choices=["auto", "all", "word", "none"], default="auto",
-                        help="features with weights on pairs of states: np has all, bio none (auto)")  # fmt: skip
+    for name, kind in _TUNED.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, choices=_CHOICES.get(name),
+                            help="of every model, in place of what was chosen for it")  # fmt: skip
     parser.add_argument("--tune", action="append", default=[], metavar="NAME=V,...", type=_grid,
-                        help=f"train on nine tenths and judge by the rest; of {', '.join(_TUNED)}")  # fmt: skip
+                        help=f"train on two thirds and judge by the rest; of {', '.join(_TUNED)}")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=1, help="threads of training; decoding is timed on one")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no run after this time")
     parser.add_argument("--permutations", type=int, help="of the randomization test (default 10,000)")
@@ -82,30 +88,33 @@ def _grid(text: str) -> tuple[str, list]:
     name, equals, values = text.partition("=")
     if name not in _TUNED or not equals:
         raise argparse.ArgumentTypeError(f"expected NAME=V,... with NAME of {', '.join(_TUNED)}, got {text!r}")
-    return name, [_TUNED[name](value) for value in values.split(",")]
+    found = [_TUNED[name](value) for value in values.split(",")]
+    for value in found:
+        if value not in _CHOICES.get(name, found):
+            raise argparse.ArgumentTypeError(f"{name}={value} is none of {', '.join(_CHOICES[name])}")
+    return name, found
 
 
 def _settings(args: argparse.Namespace, corpus: str, model: str) -> dict:
     """What training depends on, the seed apart."""
-    task = TASKS[corpus]
-    latent = model == "latent"
-    max_iter = args.max_iter or (12 if args.quick else 150)
-    return {
-        "n_latent": task.n_latent if latent else 1,
-        "sigma": args.sigma,
-        # A plain CRF starts at zero.
-        "init_scale": (args.init_scale or task.init_scale) if latent else 0.1,
-        "max_iter": max_iter if latent or args.quick else _CRF_ITERATIONS,
-        "min_df": args.min_df,
-        "templates": task.templates,
-        "edges": task.edges if args.edges == "auto" else args.edges,
-        "quick": args.quick,
-    }
+    settings = TASKS[corpus].latent if model == "latent" else TASKS[corpus].crf
+    asked = {name: getattr(args, name) for name in _meant(_TUNED, model)}
+    settings = settings | {name: value for name, value in asked.items() if value is not None}
+    if args.quick and args.max_iter is None:
+        settings["max_iter"] = _QUICK_ITERATIONS[settings["solver"]]
+    return settings | {"quick": args.quick}
 
 
-def _decoding(args: argparse.Namespace) -> dict:
+def _meant(names: Iterable[str], model: str) -> list[str]:
+    """Those settings that mean something to the model."""
+    return [name for name in names if model == "latent" or name not in _LATENT_ONLY]
+
+
+def _decoding(args: argparse.Namespace, *, longest: bool) -> dict:
+    """How a run decodes; `longest`: with the number of paths that takes longest too."""
+    grid, last = ([1, 10, 30], 100) if args.quick else ([1, 10, 30, 100, 1000], 10_000)
     return {
-        "n_paths": args.n_paths or ([1, 10, 30] if args.quick else [1, 10, 30, 100, 1000]),
+        "n_paths": args.n_paths or ([*grid, last] if longest else grid),
         "mbr_paths": args.mbr_paths,
         "mass_paths": 100 if args.quick else 1000,
         "mass_sentences": 10 if args.quick else 300,
@@ -116,10 +125,10 @@ def _decoding(args: argparse.Namespace) -> dict:
 
 def plan(args: argparse.Namespace) -> list[Run]:
     """The runs, those first without which a page says least."""
-    corpora = list(TASKS) if args.corpus == "both" else [args.corpus]
-    decoding = _decoding(args)
+    corpora = list(TASKS) if args.corpus == "all" else [args.corpus]
 
     def run(corpus: str, model: str, seed: int = 0, **more) -> Run:
+        decoding = _decoding(args, longest=model == "latent" and seed == 0 and not more.get("dev"))
         return Run(corpus, model, seed, _settings(args, corpus, model) | more.get("trial", {}), decoding, **more)
 
     if args.tune:
@@ -127,22 +136,27 @@ def plan(args: argparse.Namespace) -> list[Run]:
             run(corpus, model, dev=True, trial=trial)
             for corpus in corpora
             for model in args.models
-            if model != "dev"
+            if model != "dev" and (model == "latent" or TASKS[corpus].crf is not None)
             for trial in _trials(dict(args.tune), model)
         ]
     runs = []
     for corpus in corpora:
-        runs += [run(corpus, model) for model in ("crf", "latent") if model in args.models]
+        if "crf" in args.models and TASKS[corpus].crf is not None:
+            runs.append(run(corpus, "crf"))
+        if "latent" in args.models:
+            runs.append(run(corpus, "latent"))
     if "dev" in args.models:
-        runs += [run(corpus, "latent", dev=True) for corpus in corpora]
+        runs += [run(corpus, "latent", dev=True) for corpus in corpora if TASKS[corpus].pictured]
     if "latent" in args.models:
-        runs += [run(corpus, "latent", seed) for seed in range(1, args.seeds) for corpus in corpora]
+        runs += [
+            run(corpus, "latent", k) for k in range(1, args.seeds) for corpus in corpora if k < TASKS[corpus].seeds
+        ]
     return runs
 
 
 def _trials(grid: dict[str, list], model: str) -> list[dict]:
     """Every combination of the values that mean something to the model."""
-    names = [name for name in grid if model == "latent" or name in _CRF_TUNED]
+    names = _meant(grid, model)
     return [dict(zip(names, values, strict=True)) for values in itertools.product(*(grid[name] for name in names))]
 
 
@@ -151,7 +165,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     for name in ("seeds", "mbr_paths", "min_df", "jobs"):
-        if getattr(args, name) < 1:
+        if getattr(args, name) is not None and getattr(args, name) < 1:
             parser.error(f"--{name.replace('_', '-')} must be 1 or more, got {getattr(args, name)}")
     n_permutations = args.permutations or (500 if args.quick else 10_000)
     if args.render:
@@ -171,7 +185,7 @@ def main(argv: list[str] | None = None) -> int:
         except ValueError as error:
             parser.error(str(error))
         if run.model == "latent" and not run.dev:
-            compare(args.results, run.name, f"{run.corpus}-crf-0", n_permutations=n_permutations)
+            compare(args.results, run.name, TASKS[run.corpus].plain_run, n_permutations=n_permutations)
     if args.tune:
         _show_trials(args.results, runs)
     return 0

@@ -33,6 +33,9 @@ PUBLISHED: dict[str, dict[str, dict[str, str]]] = {
     },
 }
 
+# The same models with as many latent states as the paper's.
+PUBLISHED["np5"] = PUBLISHED["np"]
+
 #: Tables by number: corpus, and decoders in the paper's order, then those that it lacks.
 TABLES: dict[int, tuple[str, list[str]]] = {
     3: ("bio", ["ldi_approx", "ldi_exact", "bmp", "bhp", "crf", "mbr"]),

@@ -26,7 +26,7 @@ from sklearn_latent.metrics import chunk_precision_recall_fscore_support, sequen
 
 from ..harness import machine
 from ..workers.common import Clock, Stamps
-from .tasks import TASKS, Data
+from .tasks import COLUMNS, TASKS, TEMPLATES, Data
 
 __all__ = ["CLOCK", "Run", "read_json", "read_labels", "write_json"]
 
@@ -42,16 +42,17 @@ class Run:
 
     Attributes
     ----------
-    corpus : {"np", "bio"}
+    corpus : str
+        Name of a task.
     model : {"crf", "latent"}
     seed : int
     settings : dict
-        Of training: ``n_latent``, ``sigma``, ``init_scale``, ``max_iter``, ``min_df``, ``edges``, ``quick``.
+        Of training: those of `Task`, and ``quick``.
     decoding : dict
         ``n_paths`` (of the published search), ``mbr_paths``, ``mass_paths``, ``mass_sentences``, ``repeats``,
         ``clock``.
     dev : bool
-        Trained without a tenth of the training part, and judged by that; else judged by the test part.
+        Trained without a third of the training part, and judged by that; else judged by the test part.
     trial : dict
         Settings that differ from the usual ones, of a model trained to choose them.
     """
@@ -86,7 +87,9 @@ class Run:
                 say(f"{self.name}: there already")
                 return False
         data = TASKS[self.corpus].data(quick=self.settings["quick"], dev=self.dev)
-        vectorizer = TemplateVectorizer(TASKS[self.corpus].templates, min_df=self.settings["min_df"])
+        vectorizer = TemplateVectorizer(
+            TEMPLATES[self.settings["templates"]], columns=COLUMNS, min_df=self.settings["min_df"]
+        )
         X, held = vectorizer.fit_transform(data.train), vectorizer.transform(data.test)
         model_path = folder / f"{self.name}.model.zip"
         if result is None:
@@ -146,6 +149,9 @@ class Run:
             sigma=settings["sigma"],
             init_scale=settings["init_scale"],
             max_iter=settings["max_iter"],
+            solver=settings["solver"],
+            batch_size=settings["batch_size"],
+            support=settings["support"],
             edge_features=_edges(settings["edges"], X),
             n_jobs=jobs,
             random_state=self.seed,
@@ -214,9 +220,9 @@ class Run:
 
 def _edges(kind: str, X: SequenceMatrix) -> bool | list[int]:
     """Features with weights on pairs of states, as the tagger takes them; no callable, which could not be saved."""
-    if kind == "word":
-        return [k for k, name in enumerate(X.feature_names.tolist()) if name.startswith("w[0]=")]
-    return kind == "all"
+    if kind in ("all", "none"):
+        return kind == "all"
+    return [k for k, name in enumerate(X.feature_names.tolist()) if name.startswith("w[0]=")]
 
 
 def _score(model: LatentCRFTagger, X: SequenceMatrix, repeats: int) -> tuple[list[Lattice], dict]:
