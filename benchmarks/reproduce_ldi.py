@@ -9,15 +9,15 @@ tenth of the training part (``--tune sigma=0.5,1,2``), never on the test part.
 from __future__ import annotations
 
 import argparse
-import itertools
 import sys
 import time
 from pathlib import Path
 
+from .experiments import combinations, grid, read_json
 from .harness import ROOT
 from .ldi.compare import compare
 from .ldi.page import render
-from .ldi.runs import CLOCK, Run, read_json
+from .ldi.runs import CLOCK, Run
 from .ldi.tasks import TASKS
 
 __all__ = ["main"]
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--min-df", type=int, default=2, help="least tokens of a feature (default 2)")
     parser.add_argument("--edges", choices=["auto", "all", "word", "none"], default="auto",
                         help="features with weights on pairs of states: np has all, bio none (auto)")  # fmt: skip
-    parser.add_argument("--tune", action="append", default=[], metavar="NAME=V,...", type=_grid,
+    parser.add_argument("--tune", action="append", default=[], metavar="NAME=V,...", type=grid(_TUNED),
                         help=f"train on nine tenths and judge by the rest; of {', '.join(_TUNED)}")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=1, help="threads of training; decoding is timed on one")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no run after this time")
@@ -76,13 +76,6 @@ def _counts(text: str) -> list[int]:
     if counts[0] < 1:
         raise argparse.ArgumentTypeError(f"numbers of paths are 1 or more, got {counts[0]}")
     return counts
-
-
-def _grid(text: str) -> tuple[str, list]:
-    name, equals, values = text.partition("=")
-    if name not in _TUNED or not equals:
-        raise argparse.ArgumentTypeError(f"expected NAME=V,... with NAME of {', '.join(_TUNED)}, got {text!r}")
-    return name, [_TUNED[name](value) for value in values.split(",")]
 
 
 def _settings(args: argparse.Namespace, corpus: str, model: str) -> dict:
@@ -140,10 +133,9 @@ def plan(args: argparse.Namespace) -> list[Run]:
     return runs
 
 
-def _trials(grid: dict[str, list], model: str) -> list[dict]:
+def _trials(values: dict[str, list], model: str) -> list[dict]:
     """Every combination of the values that mean something to the model."""
-    names = [name for name in grid if model == "latent" or name in _CRF_TUNED]
-    return [dict(zip(names, values, strict=True)) for values in itertools.product(*(grid[name] for name in names))]
+    return combinations({n: v for n, v in values.items() if model == "latent" or n in _CRF_TUNED})
 
 
 def main(argv: list[str] | None = None) -> int:

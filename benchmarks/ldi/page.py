@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..experiments import read_json
 from ..plots import draw
 from ..rst import paragraph, table, title
 from .compare import compare
 from .published import PUBLISHED, TABLES
-from .runs import read_json
 from .tasks import TASKS
 
 __all__ = ["render"]
