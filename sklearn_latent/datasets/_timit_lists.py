@@ -4,8 +4,8 @@
 __all__ = ["TIMIT_CORE_TEST_SPEAKERS", "TIMIT_DEV_SPEAKERS", "TIMIT_PHONE_FOLDING"]
 
 _PHONES = (
-    "aa ae ah ao aw ax ax-h axr ay b bcl ch d dcl dh dx eh el em en eng epi er ey f g gcl h# hh hv ih ix iy jh k kcl l m "
-    "n ng nx ow oy p pau pcl q r s sh t tcl th uh uw ux v w y z zh"
+    "aa ae ah ao aw ax ax-h axr ay b bcl ch d dcl dh dx eh el em en eng epi er ey f g gcl h# hh hv ih ix iy jh k kcl l "
+    "m n ng nx ow oy p pau pcl q r s sh t tcl th uh uw ux v w y z zh"
 )
 _VARIANTS = {
     "aa": "ao", "ah": "ax ax-h", "er": "axr", "hh": "hv", "ih": "ix", "l": "el", "m": "em", "n": "en nx", "ng": "eng",

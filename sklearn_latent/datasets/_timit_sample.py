@@ -20,9 +20,10 @@ Sample of TIMIT: phones of read speech
 7,841,548 samples at 16 kHz, 16 bit, mono, which is 8.17 minutes. By hand, each utterance was cut into phones: 6,185
 segments of 61 kinds, which follow each other without gaps. The task is to name the segments.
 
-The 61 kinds are usually folded into 39 (Lee and Hon 1989): closures and pauses become sil, variants of a phone become
-one, and the glottal stop q is deleted: `TIMIT_PHONE_FOLDING`. Utterances sa1 and sa2 are read by every speaker and usually left out of
-experiments: `utterance` tells them. `groups` is the speaker; the sample has no official split, so split by speaker.
+The 61 kinds are usually folded into 39 (Lee and Hon 1989, `TIMIT_PHONE_FOLDING`): closures and pauses become sil,
+variants of a phone become one, and the glottal stop q is deleted. Utterances sa1 and sa2 are read by every speaker and
+usually left out of experiments: `utterance` tells them. `groups` is the speaker; the sample has no official split, so
+split by speaker.
 
 Terms: Copyright 1993 Linguistic Data Consortium; the sample is under a Creative Commons licence that asks for
 attribution, rules out commercial use and has derived works shared alike. The whole corpus, LDC93S1, needs a licence.

@@ -322,9 +322,8 @@ def test_timit_sample(tmp_path, phones, n_segments, n_kinds):
 
 def test_folding_of_phones():
     folding = TIMIT_PHONE_FOLDING
-    classes = (
-        "aa ae ah aw ay b ch d dh dx eh er ey f g hh ih iy jh k l m n ng ow oy p r s sh sil t th uh uw v w y z".split()
-    )
+    names = "aa ae ah aw ay b ch d dh dx eh er ey f g hh ih iy jh k l m n ng ow oy p r s sh sil t th uh uw v w y z"
+    classes = names.split()
     assert len(folding) == 61 and sorted(set(folding.values()) - {None}) == classes and len(classes) == 39
     assert [phone for phone, folded in folding.items() if folded is None] == ["q"]
     # What is folded is folded once and for all.
