@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sklearn_latent.io._atomic import atomic_write
 
-__all__ = ["check_settings", "combinations", "grid", "read_json", "trial_name", "write_json"]
+__all__ = ["check_settings", "combinations", "grid", "read_json", "sittings", "trial_name", "write_json"]
 
 
 def read_json(path: Path) -> dict | None:
@@ -60,3 +60,16 @@ def combinations(values: Mapping[str, list]) -> list[dict]:
 def trial_name(trial: dict) -> str:
     """End of the name of a trial's files."""
     return "".join(f"-{key}={value}" for key, value in sorted(trial.items()))
+
+
+def sittings(machines: list[dict]) -> str:
+    """A sentence on the machine that results come from; `machines` are what `harness.machine` said of each."""
+    loads = [machine["load"][0] for machine in machines]
+    commits = ", ".join(sorted({machine["commit"] for machine in machines if machine["commit"]}))
+    last = machines[-1]
+    clock = "" if last["clock_mhz"] is None else f" at {last['clock_mhz'] / 1e3:.1f} GHz"
+    return (
+        f"{last['cpus']} processors ({last['machine']}{clock}), shared with other work: load {min(loads):.1f} to "
+        f"{max(loads):.1f} at the end of runs. Python {last['python']}, numpy {last['numpy']}, SciPy {last['scipy']}; "
+        f"commit {commits}."
+    )
