@@ -237,7 +237,11 @@ def _table(results: Results, one: Table) -> str:
     head = ["", *one.columns]
     if not one.columns:
         head = ["", "error %", "words wrong %", "published", "folds", "weights", "passes", "seconds a fold"]
-    return "\n".join([title(one.title), paragraph(one.text), table(head, rows)])
+    text = [title(one.title), paragraph(one.text), table(head, rows)]
+    if not one.columns and one.task == "folds":
+        sources = "; ".join(f"{error}: {source}" for error, source in PUBLISHED.values())
+        text.append(paragraph(f"Published: {sources}."))
+    return "\n".join(text)
 
 
 def _summary(results: Results, one: Table) -> list[list[str]]:
@@ -250,7 +254,7 @@ def _summary(results: Results, one: Table) -> list[list[str]]:
         def mean(key: str, digits: int = 2, *, spread: bool = False, name=name) -> str:
             return results.mean(one.task, name, key, digits, spread=spread)
 
-        published = PUBLISHED.get(name, "") if one.task == "folds" else ""
+        published = PUBLISHED[name][0] if one.task == "folds" and name in PUBLISHED else ""
         rows.append(
             [
                 text, mean("error", spread=True), mean("sequence_error"), published, str(len(folds)),
