@@ -74,7 +74,8 @@ class Run:
             check_settings(result, settings, path)
             say(f"{self.name}: there already")
             return result
-        part = TASKS[self.task].part(self.fold, quick=self.quick, dev=self.dev)
+        constant = model.maker == "linear_crf"
+        part = TASKS[self.task].part(self.fold, quick=self.quick, dev=self.dev, constant=constant)
         found = self._peer(model, part, crfsuite) if model.maker in _PEERS else self._ours(model, part, jobs, say)
         if found is None:
             say(f"{self.name}: {model.maker} is not installed, skipped")

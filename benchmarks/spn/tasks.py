@@ -55,7 +55,7 @@ class Task:
         """Number of folds."""
         return 3 if quick else self.n_folds
 
-    def part(self, fold: int, *, quick: bool, dev: bool) -> Part:
+    def part(self, fold: int, *, quick: bool, dev: bool, constant: bool = False) -> Part:
         """The data of one fold.
 
         Parameters
@@ -66,16 +66,20 @@ class Task:
             The digits shipped inside in place of the task's corpus.
         dev : bool
             Judge by the fold after it, which is not trained on; `fold` itself is left out altogether.
+        constant : bool
+            Add a column of ones, as linear models need to have a weight of the label alone.
         """
         X, y, of = _read(self.name, self.n_folds, quick)
         judged = (fold + 1) % self.folds(quick=quick) if dev else fold
         test = np.flatnonzero(of == judged)
         train = np.flatnonzero((of != fold) & (of != judged))
-        part = Part(X[train], [y[i] for i in train], X[test], [y[i] for i in test])
-        if self.name != "speakers" or quick:
-            return part
-        scaler = PerToken(StandardScaler()).fit(part.X)
-        return Part(scaler.transform(part.X), part.y, scaler.transform(part.X_test), part.y_test)
+        X, X_test = X[train], X[test]
+        if self.name == "speakers" and not quick:
+            scaler = PerToken(StandardScaler()).fit(X)
+            X, X_test = scaler.transform(X), scaler.transform(X_test)
+        if constant:
+            X, X_test = (side.map(lambda rows: np.hstack([rows, np.ones((len(rows), 1))])) for side in (X, X_test))
+        return Part(X, [y[i] for i in train], X_test, [y[i] for i in test])
 
 
 @functools.lru_cache(maxsize=2)
