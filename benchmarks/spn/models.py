@@ -74,7 +74,7 @@ def _tuples(value):
 
 #: Stretches of training: long steps, then short ones, which stand in for a mean of weights.
 _FALLING = ((6, 0.03), (4, 0.01), (3, 0.003))
-_LINEAR = {"sigma": 1.0}
+_LINEAR = {"sigma": 1.0, "sparse_factors": False}
 _UNTIED = {"sigma": 0.5, "batch_size": 64}
 _TIED = {"sigma": 0.5, "batch_size": 32}
 
