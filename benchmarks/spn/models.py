@@ -72,8 +72,10 @@ def _tuples(value):
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-#: Stretches of training: long steps, then short ones, which stand in for a mean of weights.
-_FALLING = ((6, 0.03), (4, 0.01), (3, 0.003))
+#: Stretches of training: long steps, then short ones, which stand in for a mean of weights. Networks that share their
+#: input weights bear longer ones.
+_FALLING = ((6, 0.01), (4, 0.003), (3, 0.001))
+_TIED_FALLING = ((6, 0.03), (4, 0.01), (3, 0.003))
 _LINEAR = {"sigma": 1.0, "sparse_factors": False}
 _UNTIED = {"sigma": 0.5, "batch_size": 64}
 _TIED = {"sigma": 0.5, "batch_size": 32}
@@ -81,12 +83,12 @@ _TIED = {"sigma": 0.5, "batch_size": 32}
 
 def _network(title: str, layers: int, products: int, states: int, maker: str = "", **params) -> Model:
     shape = {"n_layers": layers, "n_products": products, "n_states": states}
-    recipe = _TIED if params.get("tie_inputs") else _UNTIED
-    return Model(title, maker, {**recipe, **shape, **params}, _FALLING)
+    recipe, passes = (_TIED, _TIED_FALLING) if params.get("tie_inputs") else (_UNTIED, _FALLING)
+    return Model(title, maker, {**recipe, **shape, **params}, passes)
 
 
 def _units(title: str, n_units: int, **params) -> Model:
-    return Model(title, "hidden_unit_crf", {**_TIED, "n_units": n_units, **params}, _FALLING)
+    return Model(title, "hidden_unit_crf", {**_TIED, "n_units": n_units, **params}, _TIED_FALLING)
 
 
 def history(order: int, products: int, states: int) -> str:
@@ -131,7 +133,7 @@ MODELS: dict[str, Model] = {
     "logistic": Model("Multinomial logistic regression, letter by letter", "logistic", {"C": 0.1, "max_iter": 300}),
     "crfsuite": Model("Linear CRF, python-crfsuite", "crfsuite", {"sigma": 1.0}),
     "linear": Model("Linear CRF", "linear_crf", _LINEAR),
-    "gmm": Model("GMM-CRF, 4 components", "gmm_crf", {**_UNTIED, "n_components": 4}, _FALLING),
+    "gmm": Model("GMM-CRF, 4 components", "gmm_crf", {**_UNTIED, "n_components": 4}, _TIED_FALLING),
     "hu": _units("HU-CRF, 250 units", 250),
     "spn": _network("SPN-LC-CRF, L=2, I=2, H=3", 2, 2, 3),
     "spn-tied": _network("SPN-LC-CRF, inputs tied, L=2, I=8, H=3", 2, 8, 3, tie_inputs=True),
