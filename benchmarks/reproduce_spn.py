@@ -16,8 +16,9 @@ from pathlib import Path
 from .experiments import combinations, grid
 from .harness import ROOT
 from .spn.models import MODELS, TUNED
-from .spn.page import TABLES, render
+from .spn.page import render
 from .spn.runs import Run
+from .spn.tables import TABLES
 from .spn.tasks import TASKS
 
 __all__ = ["main"]

@@ -31,13 +31,13 @@ def run(folder):
 def results(run, folder) -> dict:
     run("--split", "folds", "--models", MODELS)
     run("--split", "words", "--models", "gmm", "--folds", "2")
-    run("--split", "speakers", "--models", "lc-122", "--folds", "1")
+    run("--split", "speakers", "--models", "speech-lc-122", "--folds", "1")
     return {path.stem: json.loads(path.read_text()) for path in (folder / "out").iterdir()}
 
 
 def test_what_was_run(results):
     names = [f"folds-{model}-{fold}" for model in MODELS.split(",") for fold in range(3)]
-    assert sorted(results) == sorted([*names, "words-gmm-0", "words-gmm-1", "speakers-lc-122-0"])
+    assert sorted(results) == sorted([*names, "words-gmm-0", "words-gmm-1", "speakers-speech-lc-122-0"])
     for result in results.values():
         assert result["n_train"] + result["n_test"] == 4000
         assert 0 < result["error"] < 100 and result["sequence_error"] >= result["error"]
@@ -117,7 +117,7 @@ def test_page(results, run, folder):
     row = next(line for line in words.splitlines() if line.startswith("GMM-CRF"))
     assert "9.53" not in row
     assert f"{np.mean([results[f'words-gmm-{fold}']['error'] for fold in (0, 1)]):.2f} ±" in row
-    assert "not TIMIT" in page and f"{results['speakers-lc-122-0']['error']:.2f}" in page.split("Table IV")[1]
+    assert "not TIMIT" in page and f"{results['speakers-speech-lc-122-0']['error']:.2f}" in page.split("Table IV")[1]
     assert "sigma = 0.3" in page.split("Choices")[1]
 
 

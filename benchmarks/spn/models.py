@@ -10,7 +10,10 @@ import numpy as np
 
 from sklearn_latent import SPNCRFTagger
 
-__all__ = ["MODELS", "TUNED", "Model"]
+__all__ = [
+    "HISTORIES", "HISTORY_SIZES", "MODELS", "SIZES", "SPOKEN_SIZES", "SPOKEN_SIZES_HIGH", "TUNED", "UNITS", "Model",
+    "named", "size_text",
+]  # fmt: skip
 
 #: What trials may vary, and how it is read.
 TUNED: dict[str, Any] = {
@@ -76,71 +79,89 @@ def _tuples(value):
 #: input weights bear longer ones.
 _FALLING = ((6, 0.01), (4, 0.003), (3, 0.001))
 _TIED_FALLING = ((6, 0.03), (4, 0.01), (3, 0.003))
-_LINEAR = {"sigma": 1.0, "sparse_factors": False}
 _UNTIED = {"sigma": 0.5, "batch_size": 64}
 _TIED = {"sigma": 0.5, "batch_size": 32}
+#: Of phones: there are a tenth as many segments as letters.
+_SPOKEN = {"sigma": 0.3, "batch_size": 8}
+
+#: Sizes (L, I, H) of the tables of letters and of phones, of first and of second order; histories; hidden units.
+SIZES = ((1, 2, 2), (1, 2, 4), (2, 2, 2), (3, 2, 2))
+SPOKEN_SIZES = ((1, 2, 2), (2, 2, 2), (2, 3, 3), (3, 2, 2))
+SPOKEN_SIZES_HIGH = ((1, 2, 2), (2, 2, 2))
+HISTORIES = (1, 2, 4, 8)
+HISTORY_SIZES = ((1, 2, 2), (1, 2, 4))
+UNITS = (150, 200)
 
 
-def _network(title: str, layers: int, products: int, states: int, maker: str = "", **params) -> Model:
-    shape = {"n_layers": layers, "n_products": products, "n_states": states}
+def _network(title: str, size: tuple[int, int, int], maker: str = "", **params) -> Model:
+    shape = dict(zip(("n_layers", "n_products", "n_states"), size, strict=True))
     recipe, passes = (_TIED, _TIED_FALLING) if params.get("tie_inputs") else (_UNTIED, _FALLING)
-    return Model(title, maker, {**recipe, **shape, **params}, passes)
+    return Model(f"{title}, {size_text(size)}", maker, {**recipe, **shape, **params}, passes)
 
 
 def _units(title: str, n_units: int, **params) -> Model:
     return Model(title, "hidden_unit_crf", {**_TIED, "n_units": n_units, **params}, _TIED_FALLING)
 
 
-def history(order: int, products: int, states: int) -> str:
-    """Name of an SPN-MEMM of one layer with some previous labels."""
-    return f"memm-1{products}{states}" + (f"-o{order}" if order > 1 else "")
+def size_text(size: tuple[int, int, int]) -> str:
+    """A size as tables write it."""
+    return "L = {}, I = {}, H = {}".format(*size)
+
+
+def named(kind: str, size: tuple[int, int, int], *more: str) -> str:
+    """Name of a model of the tables over sizes."""
+    return "-".join([kind, "".join(map(str, size)), *more])
 
 
 def _grids() -> dict[str, Model]:
-    """The models of the tables over sizes, histories and operators; their names say which they are."""
+    """The models of the tables over sizes, histories and operators."""
     out = {}
-    for layers, products, states in SIZES:
-        size = f"{layers}{products}{states}"
-        text = f"L={layers}, I={products}, H={states}"
-        out[f"lc-{size}"] = _network(f"SPN-LC-CRF, {text}", layers, products, states)
-        out[f"memm-{size}"] = _network(f"SPN-MEMM, {text}", layers, products, states, "memm", order=1)
-        for operator in ("sum", "max"):
-            name = f"ho-{size}-{operator}"
-            out[name] = _network(f"SPN-HO-LC-CRF, {text}, {operator}", layers, products, states, order=2,
-                                 factors=[[1, 1], [2, 2]], operator=operator)  # fmt: skip
-    for layers, products, states in SIZES:
-        size = f"{layers}{products}{states}"
-        out[f"max-{size}"] = _network("", layers, products, states, operator="max")
-    for order in HISTORIES:
-        for products, states in HISTORY_SIZES:
-            out.setdefault(history(order, products, states), _network("", 1, products, states, "memm", order=order))
-    for n_units in UNITS:
-        for order in (1, 2):
-            out[f"hu{n_units}-{order}"] = _units(f"HU-CRF, {n_units} units", n_units, order=order)
-        out[f"hu{n_units}-22"] = _units("", n_units, order=2, factors=[[2, 2]])
-        out[f"hu{n_units}-22+"] = _units("", n_units, order=2, factors=[[1, 1], [2, 2]])
+    for size in SIZES:
+        out[named("lc", size)] = _network("SPN-LC-CRF", size)
+        out[named("max", size)] = _network("SPN-LC-CRF, max", size, operator="max")
+        out[named("memm", size)] = _network("SPN-MEMM", size, "memm", order=1)
+    for size in HISTORY_SIZES:
+        for order in HISTORIES:
+            out[named("memm", size, f"o{order}")] = _network(f"SPN-MEMM, {order} previous", size, "memm", order=order)
     return out
 
 
-#: Sizes (L, I, H) of the tables of networks, and those of the table of histories.
-SIZES = ((1, 2, 2), (1, 2, 4), (2, 2, 2), (2, 2, 4), (3, 2, 2))
-HISTORIES = (1, 2, 4, 8)
-HISTORY_SIZES = ((2, 2), (2, 4))
-UNITS = (150, 200)
+def _spoken() -> dict[str, Model]:
+    """The models of phones."""
+    out = {}
+    for size in SPOKEN_SIZES:
+        out[named("speech-lc", size)] = _network("SPN-LC-CRF", size)
+        out[named("speech-memm", size)] = _network("SPN-MEMM", size, "memm", order=1)
+    for size in SPOKEN_SIZES_HIGH:
+        for operator in ("sum", "max"):
+            out[named("speech-ho", size, operator)] = _network(
+                f"SPN-HO-LC-CRF, {operator}", size, order=2, factors=[[1, 1], [2, 2]], operator=operator
+            )
+    for n in UNITS:
+        title = f"HU-CRF, {n} units"
+        out[f"speech-hu{n}-1"] = _units(title, n)
+        out[f"speech-hu{n}-2"] = _units(f"{title}, trigrams", n, order=2)
+        out[f"speech-hu{n}-22"] = _units(f"{title}, m = n = 2", n, order=2, factors=[[2, 2]])
+        out[f"speech-hu{n}-22+"] = _units(f"{title}, m = n = 2+", n, order=2, factors=[[1, 1], [2, 2]])
+    return {name: replace(model, params=model.params | _SPOKEN, passes=_FALLING) for name, model in out.items()}
+
 
 #: All models by name.
 MODELS: dict[str, Model] = {
     "logistic": Model("Multinomial logistic regression, letter by letter", "logistic", {"C": 0.1, "max_iter": 300}),
     "crfsuite": Model("Linear CRF, python-crfsuite", "crfsuite", {"sigma": 1.0}),
-    "linear": Model("Linear CRF", "linear_crf", _LINEAR),
+    "linear": Model("Linear CRF", "linear_crf", {"sigma": 1.0, "sparse_factors": False}),
     "gmm": Model("GMM-CRF, 4 components", "gmm_crf", {**_UNTIED, "n_components": 4}, _TIED_FALLING),
     "hu": _units("HU-CRF, 250 units", 250),
-    "spn": _network("SPN-LC-CRF, L=2, I=2, H=3", 2, 2, 3),
-    "spn-tied": _network("SPN-LC-CRF, inputs tied, L=2, I=8, H=3", 2, 8, 3, tie_inputs=True),
-    "memm8": _network("SPN-MEMM, 8 previous labels, L=3, I=2, H=2", 3, 2, 2, "memm", order=8),
+    "spn": _network("SPN-LC-CRF", (2, 2, 3)),
+    "spn-tied": _network("SPN-LC-CRF, inputs tied", (2, 8, 3), tie_inputs=True),
+    "memm8": _network("SPN-MEMM, 8 previous labels", (3, 2, 2), "memm", order=8, sigma=1.0),
+    "memm8-tied": _network("SPN-MEMM, 8 previous labels, inputs tied", (1, 250, 2), "memm", order=8, tie_inputs=True),
     "hu-o2": _units("HU-CRF, second order, 250 units", 250, order=2),
-    "spn-o2": _network("SPN-HO-LC-CRF, second order, L=3, I=2, H=4", 3, 2, 4, order=2),
-    "spn-o3": _network("SPN-HO-LC-CRF, third order, L=2, I=2, H=3", 2, 2, 3, order=3),
-    "spn-o4": _network("SPN-HO-LC-CRF, fourth order, L=2, I=2, H=3", 2, 2, 3, order=4),
+    "spn-o2": _network("SPN-HO-LC-CRF, second order", (2, 2, 3), order=2),
+    "spn-tied-o2": _network("SPN-HO-LC-CRF, second order, inputs tied", (2, 8, 3), order=2, tie_inputs=True),
+    "hu-o3": _units("HU-CRF, third order, 250 units", 250, order=3),
+    "hu-o4": _units("HU-CRF, fourth order, 250 units", 250, order=4),
     **_grids(),
+    **_spoken(),
 }

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..experiments import read_json, sittings
 from ..rst import bullets, paragraph, table, title
-from .models import HISTORIES, HISTORY_SIZES, MODELS, SIZES, UNITS, history
+from .models import MODELS
 from .published import PUBLISHED
+from .tables import TABLES, Table
 from .tasks import TASKS
 
-__all__ = ["TABLES", "Table", "render"]
+__all__ = ["render"]
 
 _HEAD = """\
 Sum-product networks: the experiments of Ratajczak et al. (2018)
@@ -25,99 +26,6 @@ Sum-product networks: the experiments of Ratajczak et al. (2018)
 """
 _COMMAND = "python -m benchmarks.reproduce_spn"
 
-
-@dataclass(frozen=True)
-class Table:
-    """A table of the page.
-
-    Attributes
-    ----------
-    title : str
-    task : {"folds", "words", "speakers"}
-    text : str
-        What stands above it.
-    columns : list of str
-        Heads of the columns of errors; none: one row a model, with what is published and what it took.
-    rows : list of (str, list of str)
-        What a row is called, and the models of its columns.
-    """
-
-    title: str
-    task: str
-    text: str
-    columns: list[str]
-    rows: list[tuple[str, list[str]]] = field(hash=False)
-
-    @property
-    def models(self) -> list[str]:
-        """All models of the table."""
-        return [name for _, names in self.rows for name in names]
-
-
-def _size(size: tuple[int, int, int]) -> str:
-    return "L = {}, I = {}, H = {}".format(*size)
-
-
-def _code(size: tuple[int, ...]) -> str:
-    return "".join(map(str, size))
-
-
-_SUMMARY = [
-    "logistic", "crfsuite", "linear", "gmm", "hu", "spn", "spn-tied", "memm8", "hu-o2", "spn-o2", "spn-o3", "spn-o4",
-]  # fmt: skip
-
-_WORDS = """Here no word of a test part is in the training part (GroupKFold by the letters of the word, {n} folds).
-    What a model of long memory knows of the 55 words does not help it now; what it knows of the neighbours of letters
-    does, or misleads."""
-_SPEECH = """A sample of 16 speakers, not TIMIT: 128 sentences where the paper has 3,696, so that nothing here can be
-    held against its figures (best known: {best}). Four folds by speaker; 39 classes, q left out, sentences that all
-    speakers read left out; 92 features a segment (:class:`~sklearn_latent.feature_extraction.PhoneSegments`),
-    standardised. Errors in per cent of the segments."""
-
-TABLES: list[Table] = [
-    Table(
-        "Table III: letters, summary", "folds",
-        """6,877 handwritten words, pixels 0 and 1, the ten folds given with the corpus; errors in per cent of the
-        letters, mean and standard deviation over the folds done. All 55 words are in every fold, so that a model of
-        high order knows all words that can come: its figures measure memory for words as much as reading.""",
-        [], [(MODELS[name].title, [name]) for name in _SUMMARY],
-    ),
-    Table(
-        "Letters, words that were not trained on", "words", _WORDS.format(n=TASKS["words"].n_folds),
-        [], [(MODELS[name].title, [name]) for name in _SUMMARY],
-    ),
-    Table(
-        "Table I: letters, first order", "folds",
-        """The last column takes the best state of each hidden variable where the others sum over them. Errors in per
-        cent of the letters, mean and standard deviation over the first folds.""",
-        ["SPN-MEMM", "SPN-LC-CRF", "SPN-LC-CRF, max"],
-        [(_size(size), [f"memm-{_code(size)}", f"lc-{_code(size)}", f"max-{_code(size)}"]) for size in SIZES],
-    ),
-    Table(
-        "Table II: letters, SPN-MEMM with longer histories", "folds",
-        """Previous labels as inputs of networks with one layer; up to one previous label decoded exactly, beyond by a
-        beam of 32.""",
-        [f"{order} previous" for order in HISTORIES],
-        [(_size((1, *size)), [history(order, *size) for order in HISTORIES]) for size in HISTORY_SIZES],
-    ),
-    Table(
-        "Table IV in form: phones, first order", "speakers", _SPEECH.format(best="17.8 per cent"),
-        ["SPN-MEMM", "SPN-LC-CRF"],
-        [(_size(size), [f"memm-{_code(size)}", f"lc-{_code(size)}"]) for size in SIZES],
-    ),
-    Table(
-        "Table V in form: phones, second order", "speakers",
-        """Factors m = n = 1 and m = n = 2 with input, trigrams without; seen n-grams alone. As above.""",
-        ["sum", "max"],
-        [(_size(size), [f"ho-{_code(size)}-sum", f"ho-{_code(size)}-max"]) for size in SIZES],
-    ),
-    Table(
-        "Table VI in form: phones, hidden-unit CRFs", "speakers",
-        """All but the first column with trigrams; "+" keeps the factors of lower order with input. As above.""",
-        ["m = n = 1, bigrams", "m = n = 1", "m = n = 2", "m = n = 2+"],
-        [(f"{n} units", [f"hu{n}-1", f"hu{n}-2", f"hu{n}-22", f"hu{n}-22+"]) for n in UNITS],
-    ),
-]  # fmt: skip
 
 _DIFFERENCES = [
     """Training. The paper names stochastic gradient ascent for some models and gives no step lengths, prior or start.
