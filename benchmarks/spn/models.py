@@ -12,7 +12,7 @@ from sklearn_latent import SPNCRFTagger
 
 __all__ = [
     "HISTORIES", "HISTORY_SIZES", "MODELS", "SIZES", "SPOKEN_SIZES", "SPOKEN_SIZES_HIGH", "TUNED", "UNITS", "Model",
-    "named", "size_text",
+    "named", "remembering", "size_text",
 ]  # fmt: skip
 
 #: What trials may vary, and how it is read.
@@ -21,7 +21,7 @@ TUNED: dict[str, Any] = {
     "init_scale": float,
     "batch_size": int,
     "solver": str,
-    "rate": float,
+    "rate": lambda text: text if text == "auto" else float(text),
     "passes": int,
     "n_layers": int,
     "n_products": int,
@@ -75,14 +75,13 @@ def _tuples(value):
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-#: Stretches of training: long steps, then short ones, which stand in for a mean of weights. Networks that share their
-#: input weights bear longer ones.
-_FALLING = ((6, 0.01), (4, 0.003), (3, 0.001))
-_TIED_FALLING = ((6, 0.03), (4, 0.01), (3, 0.003))
-_UNTIED = {"sigma": 0.5, "batch_size": 64}
-_TIED = {"sigma": 0.5, "batch_size": 32}
+#: Stretches of training: long steps, then short ones, which stand in for a mean of weights.
+_LONG, _SHORT = ((6, 0.03), (4, 0.01), (3, 0.003)), ((6, 0.01), (4, 0.003), (3, 0.001))
+_UNTIED = {"sigma": 0.5, "batch_size": 32}, ((20, "auto"),)
+_TIED = {"sigma": 0.5, "batch_size": 32}, _LONG
+_MEMM = {"sigma": 1.0, "batch_size": 64}, _SHORT
 #: Of phones: there are a tenth as many segments as letters.
-_SPOKEN = {"sigma": 0.3, "batch_size": 8}
+_SPOKEN = {"sigma": 0.3, "batch_size": 8}, _SHORT
 
 #: Sizes (L, I, H) of the tables of letters and of phones, of first and of second order; histories; hidden units.
 SIZES = ((1, 2, 2), (1, 2, 4), (2, 2, 2), (3, 2, 2))
@@ -95,12 +94,13 @@ UNITS = (150, 200)
 
 def _network(title: str, size: tuple[int, int, int], maker: str = "", **params) -> Model:
     shape = dict(zip(("n_layers", "n_products", "n_states"), size, strict=True))
-    recipe, passes = (_TIED, _TIED_FALLING) if params.get("tie_inputs") else (_UNTIED, _FALLING)
+    recipe, passes = _TIED if params.get("tie_inputs") else _MEMM if maker == "memm" else _UNTIED
     return Model(f"{title}, {size_text(size)}", maker, {**recipe, **shape, **params}, passes)
 
 
 def _units(title: str, n_units: int, **params) -> Model:
-    return Model(title, "hidden_unit_crf", {**_TIED, "n_units": n_units, **params}, _TIED_FALLING)
+    recipe, passes = _TIED
+    return Model(title, "hidden_unit_crf", {**recipe, "n_units": n_units, **params}, passes)
 
 
 def size_text(size: tuple[int, int, int]) -> str:
@@ -113,16 +113,21 @@ def named(kind: str, size: tuple[int, int, int], *more: str) -> str:
     return "-".join([kind, "".join(map(str, size)), *more])
 
 
+def remembering(size: tuple[int, int, int], order: int) -> str:
+    """Name of an SPN-MEMM of letters that sees some previous labels."""
+    return named("memm", size, f"o{order}")
+
+
 def _grids() -> dict[str, Model]:
     """The models of the tables over sizes, histories and operators."""
     out = {}
     for size in SIZES:
         out[named("lc", size)] = _network("SPN-LC-CRF", size)
         out[named("max", size)] = _network("SPN-LC-CRF, max", size, operator="max")
-        out[named("memm", size)] = _network("SPN-MEMM", size, "memm", order=1)
+        out[remembering(size, 1)] = _network("SPN-MEMM", size, "memm", order=1)
     for size in HISTORY_SIZES:
         for order in HISTORIES:
-            out[named("memm", size, f"o{order}")] = _network(f"SPN-MEMM, {order} previous", size, "memm", order=order)
+            out[remembering(size, order)] = _network(f"SPN-MEMM, {order} previous", size, "memm", order=order)
     return out
 
 
@@ -143,7 +148,8 @@ def _spoken() -> dict[str, Model]:
         out[f"speech-hu{n}-2"] = _units(f"{title}, trigrams", n, order=2)
         out[f"speech-hu{n}-22"] = _units(f"{title}, m = n = 2", n, order=2, factors=[[2, 2]])
         out[f"speech-hu{n}-22+"] = _units(f"{title}, m = n = 2+", n, order=2, factors=[[1, 1], [2, 2]])
-    return {name: replace(model, params=model.params | _SPOKEN, passes=_FALLING) for name, model in out.items()}
+    recipe, passes = _SPOKEN
+    return {name: replace(model, params=model.params | recipe, passes=passes) for name, model in out.items()}
 
 
 #: All models by name.
@@ -151,11 +157,11 @@ MODELS: dict[str, Model] = {
     "logistic": Model("Multinomial logistic regression, letter by letter", "logistic", {"C": 0.1, "max_iter": 300}),
     "crfsuite": Model("Linear CRF, python-crfsuite", "crfsuite", {"sigma": 1.0}),
     "linear": Model("Linear CRF", "linear_crf", {"sigma": 1.0, "sparse_factors": False}),
-    "gmm": Model("GMM-CRF, 4 components", "gmm_crf", {**_UNTIED, "n_components": 4}, _TIED_FALLING),
+    "gmm": Model("GMM-CRF, 4 components", "gmm_crf", {"sigma": 0.5, "batch_size": 64, "n_components": 4}, _LONG),
     "hu": _units("HU-CRF, 250 units", 250),
     "spn": _network("SPN-LC-CRF", (2, 2, 3)),
     "spn-tied": _network("SPN-LC-CRF, inputs tied", (2, 8, 3), tie_inputs=True),
-    "memm8": _network("SPN-MEMM, 8 previous labels", (3, 2, 2), "memm", order=8, sigma=1.0),
+    "memm8": _network("SPN-MEMM, 8 previous labels", (3, 2, 2), "memm", order=8),
     "memm8-tied": _network("SPN-MEMM, 8 previous labels, inputs tied", (1, 250, 2), "memm", order=8, tie_inputs=True),
     "hu-o2": _units("HU-CRF, second order, 250 units", 250, order=2),
     "spn-o2": _network("SPN-HO-LC-CRF, second order", (2, 2, 3), order=2),

@@ -5,7 +5,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .models import HISTORIES, HISTORY_SIZES, MODELS, SIZES, SPOKEN_SIZES, SPOKEN_SIZES_HIGH, UNITS, named, size_text
+from .models import (
+    HISTORIES,
+    HISTORY_SIZES,
+    MODELS,
+    SIZES,
+    SPOKEN_SIZES,
+    SPOKEN_SIZES_HIGH,
+    UNITS,
+    named,
+    remembering,
+    size_text,
+)
 from .tasks import TASKS
 
 __all__ = ["TABLES", "Table"]
@@ -69,14 +80,14 @@ TABLES: list[Table] = [
         """The last column takes the best state of each hidden variable where the others sum over them. Errors in per
         cent of the letters, mean and standard deviation over the first folds.""",
         ["SPN-MEMM", "SPN-LC-CRF", "SPN-LC-CRF, max"],
-        [(size_text(size), [named(kind, size) for kind in ("memm", "lc", "max")]) for size in SIZES],
+        [(size_text(size), [remembering(size, 1), named("lc", size), named("max", size)]) for size in SIZES],
     ),
     Table(
         "Table II: letters, SPN-MEMM with longer histories", "folds",
         """Previous labels as inputs of networks with one layer; decoded exactly while a lattice holds the histories,
         beyond by a beam of 32.""",
         [f"{order} previous" for order in HISTORIES],
-        [(size_text(size), [named("memm", size, f"o{order}") for order in HISTORIES]) for size in HISTORY_SIZES],
+        [(size_text(size), [remembering(size, order) for order in HISTORIES]) for size in HISTORY_SIZES],
     ),
     Table(
         "Table IV in form: phones, first order", "speakers", _SPEECH.format(best="17.8 per cent"),
