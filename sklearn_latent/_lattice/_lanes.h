@@ -174,11 +174,34 @@ SL_INLINE void sl_lanes_product(const sl_block8 *a, const double *M, sl_block8 *
         SL_LANES_SUM(1)
 }
 
-/* Normalised forward vectors of a group of `n_steps` steps and n states.
+/* out[h] = sum over the arcs k of ptr[h]:ptr[h + 1] of M[k] a[end[k]]; four sums at a time hide the time that an addition
+ * takes. */
+SL_INLINE void sl_lanes_listed(const sl_block8 *a, const double *M, const int64_t *ptr, const int32_t *end, sl_block8 *out,
+                               ptrdiff_t n)
+{
+    for (ptrdiff_t h = 0; h < n; h++) {
+        ptrdiff_t k = ptr[h];
+        const ptrdiff_t last = ptr[h + 1];
+        sl_block8 sum0 = sl_all(0.0), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+        for (; k + 4 <= last; k += 4) {
+            sum0 += a[end[k]] * M[k];
+            sum1 += a[end[k + 1]] * M[k + 1];
+            sum2 += a[end[k + 2]] * M[k + 2];
+            sum3 += a[end[k + 3]] * M[k + 3];
+        }
+        for (; k < last; k++)
+            sum0 += a[end[k]] * M[k];
+        out[h] = (sum0 + sum1) + (sum2 + sum3);
+    }
+}
+
+/* Normalised forward vectors of a group of `n_steps` steps and n states. M is the matrix of arc factors; or, where `ptr` is
+ * given, the arcs into state h are those of ptr[h]:ptr[h + 1], from the states `end`.
  * factor, alpha [t, state, lane]; low, alpha_low, scale [t, lane]; length [lane].
  * fault [lane] gets the smallest of the products that must not underflow; possible [lane] is 0 where no path is left. */
 SL_WIDE static void sl_lanes_forward(const double *SL_RESTRICT factor, const double *SL_RESTRICT low,
-                                     const double *SL_RESTRICT M, double arc_low, const int64_t *SL_RESTRICT length,
+                                     const double *SL_RESTRICT M, const int64_t *SL_RESTRICT ptr,
+                                     const int32_t *SL_RESTRICT end, double arc_low, const int64_t *SL_RESTRICT length,
                                      ptrdiff_t n_steps, ptrdiff_t n, double *SL_RESTRICT alpha,
                                      double *SL_RESTRICT alpha_low, double *SL_RESTRICT scale, double *SL_RESTRICT fault,
                                      int64_t *SL_RESTRICT possible)
@@ -197,7 +220,10 @@ SL_WIDE static void sl_lanes_forward(const double *SL_RESTRICT factor, const dou
                 total += row[h];
             }
         } else {
-            sl_lanes_product(row - n, M, row, n);
+            if (ptr)
+                sl_lanes_listed(row - n, M, ptr, end, row, n);
+            else
+                sl_lanes_product(row - n, M, row, n);
             for (ptrdiff_t h = 0; h < n; h++) {
                 row[h] *= node[h];
                 total += row[h];
@@ -224,12 +250,13 @@ SL_WIDE static void sl_lanes_forward(const double *SL_RESTRICT factor, const dou
         possible[l] = left[l] != 0.0;
 }
 
-/* Masses alpha beta [t, state, lane], and gains factor beta / scale times the lane's weight. `turned` is M transposed; `beta`
- * and `gain` are (n, lanes) of work. fault [lane] goes on as in the forward walk. */
+/* Masses alpha beta [t, state, lane], and gains factor beta / scale times the lane's weight. `turned` is M transposed; or,
+ * where `ptr` is given, the arcs out of state g are those of ptr[g]:ptr[g + 1], to the states `end`. `beta` and `gain` are
+ * (n, lanes) of work. fault [lane] goes on as in the forward walk. */
 SL_WIDE static void sl_lanes_backward(const double *SL_RESTRICT factor, const double *SL_RESTRICT low,
-                                      const double *SL_RESTRICT turned, double arc_low,
-                                      const int64_t *SL_RESTRICT length, ptrdiff_t n_steps, ptrdiff_t n,
-                                      const double *SL_RESTRICT alpha, const double *SL_RESTRICT alpha_low,
+                                      const double *SL_RESTRICT turned, const int64_t *SL_RESTRICT ptr,
+                                      const int32_t *SL_RESTRICT end, double arc_low, const int64_t *SL_RESTRICT length,
+                                      ptrdiff_t n_steps, ptrdiff_t n, const double *SL_RESTRICT alpha, const double *SL_RESTRICT alpha_low,
                                       const double *SL_RESTRICT scale, const double *SL_RESTRICT weight,
                                       double *SL_RESTRICT beta, double *SL_RESTRICT gain, double *SL_RESTRICT mass,
                                       double *SL_RESTRICT weighted, double *SL_RESTRICT fault)
@@ -264,7 +291,10 @@ SL_WIDE static void sl_lanes_backward(const double *SL_RESTRICT factor, const do
         if (t == 0)
             break;
         worst = sl_if_longer(stop, t, sl_lower(least * arc_low * node_low, worst), worst);
-        sl_lanes_product(own, turned, back, n);
+        if (ptr)
+            sl_lanes_listed(own, turned, ptr, end, back, n);
+        else
+            sl_lanes_product(own, turned, back, n);
     }
     *(sl_block8 *)fault = worst;
 }
@@ -314,6 +344,37 @@ SL_WIDE static void sl_lanes_outer(const double *SL_RESTRICT alpha, const double
             SL_LANES_OUTER(1, 4)
         for (; h < n; h++)
             SL_LANES_OUTER(1, 1)
+    }
+}
+
+/* The same for the arcs ptr[g]:ptr[g + 1] from g to the states `end`: COUNT of them from arc k */
+#define SL_LANES_OUTER_LISTED(COUNT)                                                                                   \
+    {                                                                                                                  \
+        sl_block8 sum[COUNT];                                                                                          \
+        for (int j = 0; j < COUNT; j++)                                                                                \
+            sum[j] = left[0] * right[n + end[k + j]];                                                                  \
+        for (ptrdiff_t t = 2; t < n_steps; t++)                                                                        \
+            for (int j = 0; j < COUNT; j++)                                                                            \
+                sum[j] += left[(t - 1) * n] * right[t * n + end[k + j]];                                               \
+        for (int j = 0; j < COUNT; j++)                                                                                \
+            out[k + j] += sl_lanes_total(sum[j]);                                                                      \
+        k += COUNT;                                                                                                    \
+    }
+
+SL_WIDE static void sl_lanes_outer_listed(const double *SL_RESTRICT alpha, const double *SL_RESTRICT weighted,
+                                          const int64_t *SL_RESTRICT ptr, const int32_t *SL_RESTRICT end,
+                                          ptrdiff_t n_steps, ptrdiff_t n, double *SL_RESTRICT out)
+{
+    const sl_block8 *right = (const sl_block8 *)weighted;
+    if (n_steps < 2)
+        return;
+    for (ptrdiff_t g = 0; g < n; g++) {
+        const sl_block8 *left = (const sl_block8 *)alpha + g;
+        ptrdiff_t k = ptr[g];
+        while (k + 4 <= ptr[g + 1])
+            SL_LANES_OUTER_LISTED(4)
+        while (k < ptr[g + 1])
+            SL_LANES_OUTER_LISTED(1)
     }
 }
 
@@ -391,13 +452,15 @@ SL_WIDE static void sl_lanes_add(const double *SL_RESTRICT mass, const double *S
 
 /* Without blocks of numbers nobody calls these. */
 static void sl_lanes_factors(const double *const *rows, double *factor, double *shift, double *low, ptrdiff_t n) {}
-static void sl_lanes_forward(const double *factor, const double *low, const double *M, double arc_low,
-                             const int64_t *length, ptrdiff_t n_steps, ptrdiff_t n, double *alpha, double *alpha_low,
-                             double *scale, double *fault, int64_t *possible) {}
-static void sl_lanes_backward(const double *factor, const double *low, const double *turned, double arc_low,
-                              const int64_t *length, ptrdiff_t n_steps, ptrdiff_t n, const double *alpha,
-                              const double *alpha_low, const double *scale, const double *weight, double *beta,
-                              double *gain, double *mass, double *weighted, double *fault) {}
+static void sl_lanes_forward(const double *factor, const double *low, const double *M, const int64_t *ptr,
+                             const int32_t *end, double arc_low, const int64_t *length, ptrdiff_t n_steps, ptrdiff_t n,
+                             double *alpha, double *alpha_low, double *scale, double *fault, int64_t *possible) {}
+static void sl_lanes_backward(const double *factor, const double *low, const double *turned, const int64_t *ptr,
+                              const int32_t *end, double arc_low, const int64_t *length, ptrdiff_t n_steps, ptrdiff_t n,
+                              const double *alpha, const double *alpha_low, const double *scale, const double *weight,
+                              double *beta, double *gain, double *mass, double *weighted, double *fault) {}
+static void sl_lanes_outer_listed(const double *alpha, const double *weighted, const int64_t *ptr, const int32_t *end,
+                                  ptrdiff_t n_steps, ptrdiff_t n, double *out) {}
 static void sl_lanes_outer(const double *alpha, const double *weighted, ptrdiff_t n_steps, ptrdiff_t n, double *out) {}
 static void sl_lanes_clamp(const double *factor, const int64_t *code, const int32_t *state_label, ptrdiff_t n_steps,
                            ptrdiff_t n, double *out) {}

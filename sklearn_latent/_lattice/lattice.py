@@ -24,6 +24,7 @@ except ImportError as error:
 __all__ = ["Factors", "Lattice", "SearchFactors"]
 
 _NO_CLAMP = np.empty(0, dtype=np.int32)
+_NO_PTR = np.empty(0, dtype=np.int64)
 _NOTHING = np.empty((0, 0))
 #: Factors below this could make a product of two leave the range of normal numbers.
 _SEARCH_RANGE = 1e-140
@@ -151,8 +152,8 @@ class Lattice:
 
     @cached_property
     def _in_lanes(self) -> Lanes | None:
-        """Lanes, where sequences can be walked in lanes: over a dense topology with one arc row."""
-        if not (_lanes.LANES_PAY and self.topology.dense and not self.arc_rows_differ and len(self.node)):
+        """Lanes, where sequences can be walked in lanes: with one arc row."""
+        if not _lanes.LANES_PAY or self.arc_rows_differ or not len(self.node):
             return None
         # A lane whose sequence has ended goes on over the arcs: NaN among them would reach the sums of the others.
         return None if np.isnan(self.arc_factors.factor).any() else Lanes.of(self.node, self.offsets)
@@ -284,11 +285,11 @@ class Lattice:
         if not masses:
             weight, state_mass, arc_mass = np.ones(n), _NOTHING, _NOTHING
         log_sum, certified = np.zeros(n), np.ones(n, dtype=np.uint8)
-        if clamp is not None and top.dense and top.one_state_a_label and (clamp >= 0).all():
-            path = top.label_state[clamp]
+        path = None if clamp is None else self._path_of(clamp)
+        if path is not None:
             if len(self.node):
                 sums = (masses, state_mass, arc_mass, log_sum)
-                _lanes.path_walk(self.node, self.arc, path, self.offsets, weight, *sums)
+                _lanes.path_walk(self.node, self.arc, *path, self.offsets, weight, *sums)
             return log_sum
         clamp = _NO_CLAMP if clamp is None else clamp
         # With one arc row the kernels sum without the factors and multiply at the end: they need zeros to start.
@@ -308,6 +309,24 @@ class Lattice:
             arc_mass += own_arc_mass
         return log_sum
 
+    def _path_of(self, clamp: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """States of the one path that labels leave, -1 where it breaks off, and arcs; None where there may be more."""
+        top = self.topology
+        if not top.one_path or not (clamp >= 0).all():
+            return None
+        if top.dense:
+            path = top.label_state[clamp]
+            move = np.zeros(len(path), dtype=np.int64)
+            np.multiply(path[:-1], top.n_states, out=move[1:], dtype=np.int64)
+            move[1:] += path[1:]
+            return path, move
+        path, move = np.empty(len(clamp), dtype=np.int32), np.empty(len(clamp), dtype=np.int64)
+        single = _lanes.follow(
+            self.node, clamp, self.offsets, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr,
+            top.label_state, path, move,
+        )  # fmt: skip
+        return (path, move) if single else None
+
     def _walk_one_by_one(self, clamp, weight, masses, state_mass, arc_mass, log_sum, certified) -> None:
         top, longest = self.topology, self._longest
         node, arc = self.node_factors, self.arc_factors
@@ -321,12 +340,16 @@ class Lattice:
         )  # fmt: skip
 
     def _walk_in_lanes(self, lanes: Lanes, clamp, weight, masses, state_mass, arc_mass, log_sum, certified) -> None:
-        S, arc, width = self.topology.n_states, self.arc_factors, _lanes.LANES
-        matrix = arc.factor.reshape(S, S)
+        top, S, arc, width = self.topology, self.topology.n_states, self.arc_factors, _lanes.LANES
+        factor = arc.factor[0]
+        if top.dense:
+            turned, ends = np.ascontiguousarray(factor.reshape(S, S).T).reshape(-1), (_NO_PTR, _NO_CLAMP) * 2
+        else:
+            turned, ends = factor[top.arcs_by_target], (top.arc_ptr, top.arc_target, top.in_ptr, top.in_source)
         work = _aligned((4 * self._longest + 2) * S * width + 2 * width * self._longest)
         codes = _aligned(width * self._longest, np.int64) if len(clamp) else np.empty(0, dtype=np.int64)
         _lanes.lane_walk(
-            lanes.factor, lanes.low, lanes.unit, matrix, np.ascontiguousarray(matrix.T), arc.shift[0], arc.low[0],
-            self.topology.state_label, clamp, self.offsets, lanes.order, lanes.group_ptr, weight,
+            lanes.factor, lanes.low, lanes.unit, factor, turned, *ends, arc.shift[0], arc.low[0], top.state_label,
+            clamp, self.offsets, lanes.order, lanes.group_ptr, weight,
             masses, state_mass, arc_mass, log_sum, certified, work, codes,
         )  # fmt: skip

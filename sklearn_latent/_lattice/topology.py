@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -71,6 +72,21 @@ class Topology:
     def free_arcs(self) -> np.ndarray:
         """Which arcs can have a finite score, bool of shape (n_arcs,)."""
         return np.ones(self.n_arcs, dtype=bool) if self.arc_allowed is None else self.arc_allowed
+
+    @cached_property
+    def arcs_by_target(self) -> np.ndarray:
+        """Arcs sorted by target, then source, int64 of shape (n_arcs,)."""
+        return np.argsort(self.arc_target, kind="stable")
+
+    @cached_property
+    def in_source(self) -> np.ndarray:
+        """Sources of `arcs_by_target`, int32 of shape (n_arcs,)."""
+        return self.arc_source[self.arcs_by_target]
+
+    @cached_property
+    def in_ptr(self) -> np.ndarray:
+        """The arcs into state ``h`` are ``arcs_by_target[in_ptr[h]:in_ptr[h + 1]]``, int64 of shape (n_states + 1,)."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.arc_target, minlength=self.n_states))])
 
     def as_matrix(self, arc: np.ndarray, fill: float = -np.inf) -> np.ndarray:
         """Arc values (rows, n_arcs) as matrices (rows, n_states, n_states), `fill` where there is no arc."""

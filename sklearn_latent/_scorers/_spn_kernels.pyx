@@ -17,6 +17,8 @@ All levels of a token are done before the next one, so that what one level write
 Cost: one exponential a leaf and inner value, one logarithm a parent, a few passes over each.
 """
 
+from libc.stdint cimport int64_t
+
 cdef extern from "_spn.h" nogil:
     void spn_level_64 "sl_spn_level_64" (double *, const double *, double *, Py_ssize_t C, Py_ssize_t I, Py_ssize_t H,
                                          bint use_max, bint keep) noexcept
@@ -135,3 +137,38 @@ def collect(
                 spn_collect_64(&leaf[t, start], &shared[t, 0], n, n_roots)
             else:
                 spn_collect_32(&leaf[t, start], &shared[t, 0], n, n_roots)
+
+
+def add_places(
+    const double[:, ::1] root,    # IN    (n_tokens, n_roots) scores
+    const int64_t[::1] column,    # IN    (n_places,) none twice
+    const int64_t[::1] owner,     # IN    (n_places,) the root whose score counts there
+    double[:, ::1] out,           # INOUT (n_tokens, n_columns)
+):
+    """out[t, column[k]] += root[t, owner[k]]"""
+    cdef Py_ssize_t t, k
+    with nogil:
+        for t in range(out.shape[0]):
+            for k in range(column.shape[0]):
+                out[t, column[k]] += root[t, owner[k]]
+
+
+def collect_places(
+    const double[:, ::1] delta,   # IN    (n_tokens, n_columns)
+    const int64_t[::1] column,    # IN    (n_places,)
+    const int64_t[::1] owner,     # IN    (n_places,) ascending
+    real[:, ::1] out,             # OUT   (n_tokens, n_roots)
+):
+    """out[t, r] = sum over the places k of root r of delta[t, column[k]], summed as doubles"""
+    cdef Py_ssize_t t, k, n = column.shape[0]
+    cdef double total
+    with nogil:
+        for t in range(out.shape[0]):
+            for k in range(out.shape[1]):
+                out[t, k] = 0
+            total = 0.0
+            for k in range(n):
+                total += delta[t, column[k]]
+                if k == n - 1 or owner[k + 1] != owner[k]:
+                    out[t, owner[k]] = <real> total
+                    total = 0.0

@@ -14,7 +14,7 @@ label n-grams and boundaries hold it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -307,8 +307,12 @@ class Circuit:
     def _columns(self, coef: np.ndarray, inputs: Inputs, first: int, last: int, out: np.ndarray) -> np.ndarray:
         """``window @ coef`` of rows ``first:last``, written to `out`."""
         D = self.n_features
-        _product(inputs.design, first, last, coef[:D], out)
-        for back in range(1, self.n_observations):
+        if not inputs.design.sparse:
+            for part, rows in self._windows(inputs, first, last, out.dtype):
+                np.matmul(rows, coef[: self.n_observations * D], out=out[part])
+        else:
+            _product(inputs.design, first, last, coef[:D], out)
+        for back in range(1, self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:
                 break
@@ -346,7 +350,10 @@ class Circuit:
     ) -> None:
         """``grad += window.T @ delta`` for rows ``first:last``."""
         D = self.n_features
-        for back in range(self.n_observations):
+        if not inputs.design.sparse:
+            for part, rows in self._windows(inputs, first, last, delta.dtype):
+                _add_dense_product(rows, delta[part], grad[: self.n_observations * D], tasks)
+        for back in range(self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:
                 break
@@ -361,6 +368,23 @@ class Circuit:
         if inputs.extra is not None:
             pattern = Pattern(self.n_extra, self.n_columns)
             _add_product(inputs.extra, first, last, delta, grad[self.n_observations * D :], tasks, pattern)
+
+    def _windows(self, inputs: Inputs, first: int, last: int, kind: np.dtype) -> Iterator[tuple[slice, np.ndarray]]:
+        """Dense rows ``first:last`` beside those of the tokens before them, in the weights' order, in parts."""
+        design, D, m = inputs.design, self.n_features, self.n_observations
+        if m == 1:
+            yield slice(0, last - first), design.dense_part(first, last, kind)
+            return
+        step = min(max(_STEP_BYTES // max(1, m * D * kind.itemsize), _LEAST_STEP), _MOST_STEP)
+        for a in range(first, last, step):
+            b = min(a + step, last)
+            rows = np.zeros((b - a, m * D), dtype=kind)
+            for back in range(min(m, b)):
+                low = max(a, back)
+                part = rows[low - a :, back * D : (back + 1) * D]
+                part[:] = design.dense_part(low - back, b - back, kind)
+                part[inputs.position[low:b] < back] = 0
+            yield slice(a - first, b - first), rows
 
 
 def _product(design: Design, first: int, last: int, coef: np.ndarray, out: np.ndarray) -> None:
@@ -378,19 +402,23 @@ def _add_product(
 ) -> None:
     """``grad += rows.T @ delta``."""
     if not design.sparse:
-        turned = design.dense_part(first, last, delta.dtype).T
-        n = delta.shape[1]
-        width = max(_COLUMNS, -(-n // 8))
-
-        def add_columns(columns: tuple[int, int]) -> None:
-            a, b = columns
-            grad[:, a:b] += turned @ delta[:, a:b]
-
-        tasks(add_columns, [(a, min(a + width, n)) for a in range(0, n, width)])
+        _add_dense_product(design.dense_part(first, last, delta.dtype), delta, grad, tasks)
         return
     part = design if (first, last) == (0, design.shape[0]) else design.rows(first, last)
     sparse, delta = part.by_feature, np.ascontiguousarray(delta)
     tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, grad, *r), part.ranges_of(pattern))
+
+
+def _add_dense_product(rows: np.ndarray, delta: np.ndarray, grad: np.ndarray, tasks: Callable) -> None:
+    """``grad += rows.T @ delta``."""
+    n = delta.shape[1]
+    width = max(_COLUMNS, -(-n // 8))
+
+    def add_columns(columns: tuple[int, int]) -> None:
+        a, b = columns
+        grad[:, a:b] += rows.T @ delta[:, a:b]
+
+    tasks(add_columns, [(a, min(a + width, n)) for a in range(0, n, width)])
 
 
 def narrowed_circuits(circuits: list[Circuit], features: np.ndarray) -> tuple[list[Circuit], np.ndarray]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._threads import BLOCK_TOKENS
+from . import _spn_kernels
 from .circuit import Circuit, Inputs, Kept, narrowed_circuits
 from .design import Design
 
@@ -22,6 +23,8 @@ __all__ = ["Place", "SPNScorer", "Slots"]
 _KEPT_BYTES = 1 << 26
 #: Tokens of a block at least: its product with the weights fetches all of them.
 _LEAST_BLOCK = 128
+#: Tokens at a time of what one thread sums for the roots.
+_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -52,16 +55,22 @@ class Place:
         if self._straight(roots.shape[1], out.shape[1]):
             out += roots
         else:
-            out[:, self.column] += roots[:, self.root]
+            _spn_kernels.add_places(roots, self.column, self.root, out)
 
-    def collect(self, delta: np.ndarray, n_roots: int) -> np.ndarray:
-        """Sum the derivatives of states or arcs for each root, (n_tokens, n_roots)."""
+    def collect(self, delta: np.ndarray, n_roots: int, kind: np.dtype, tasks: Callable) -> np.ndarray:
+        """Sum the derivatives of states or arcs for each root, (n_tokens, n_roots), of a type.
+
+        `tasks` is a function ``tasks(f, ranges)`` that runs ``f`` over ranges.
+        """
         if self._straight(n_roots, delta.shape[1]):
             return delta
-        out = np.zeros((len(delta), n_roots))
-        if len(self.root):
-            first = np.flatnonzero(np.diff(self.root, prepend=-1))
-            out[:, self.root[first]] = np.add.reduceat(delta[:, self.column], first, axis=1)
+        out = np.empty((len(delta), n_roots), dtype=kind)
+
+        def collect_rows(rows: tuple[int, int]) -> None:
+            part = slice(*rows)
+            _spn_kernels.collect_places(delta[part], self.column, self.root, out[part])
+
+        tasks(collect_rows, [(a, min(a + _ROWS, len(delta))) for a in range(0, len(delta), _ROWS)])
         return out
 
     def _straight(self, n_roots: int, n_columns: int) -> bool:
@@ -210,7 +219,8 @@ class SPNScorer:
         """Add the derivatives of a chunk; `arc_delta` is (1, n_arcs), or (n_tokens, n_arcs) with factors on arcs."""
         prepared, grad, inputs = buffers["prepared"], buffers["grad"], Inputs.of(design, offsets)
         for k, (circuit, place) in enumerate(zip(self.circuits, self.places, strict=True)):
-            delta = place.collect(arc_delta if place.on_arcs else node_delta, circuit.n_roots)
+            whole, kind = arc_delta if place.on_arcs else node_delta, circuit.kind(design)
+            delta = place.collect(whole, circuit.n_roots, kind, tasks)
             own = {name: grad[f"{name}_{k}"] for name in circuit.shapes}
             circuit.add_gradient(prepared["circuits"][k], own, inputs, delta, None if kept is None else kept[k], tasks)
         grad["ngram"] += self.ngrams.collect(arc_delta.sum(axis=0))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from sklearn_latent._lattice import Lattice, _lanes, latent_topology
+from sklearn_latent._lattice import Lattice, _lanes, all_ngrams, latent_topology, ngram_space
 from sklearn_latent._lattice import lattice as lattice_module
 from strategies import Batch, batches, lattice_of, random_batch, topologies
 
@@ -50,6 +50,15 @@ def dense(batch: Batch) -> Batch:
     return batch._replace(topology=full, arc=matrix.reshape(1, -1).copy())
 
 
+def listed(batch: Batch) -> Batch:
+    """The batch with one arc row, its arcs as they are or, where every pair of states is one, as a list."""
+    arc = batch.arc[:1].copy() if len(batch.arc) else np.zeros((1, batch.topology.n_arcs))
+    return batch._replace(topology=replace(batch.topology, dense=False), arc=arc)
+
+
+FORMS = pytest.mark.parametrize("form", [dense, listed])
+
+
 def walk(batch: Batch, clamp):
     lattice = lattice_of(batch)
     assert len(batch.node) == 0 or lattice._in_lanes is not None
@@ -58,10 +67,11 @@ def walk(batch: Batch, clamp):
     return log_sum, state, arc
 
 
-@given(batches(max_sequences=10), st.booleans())
+@FORMS
+@given(batch=batches(max_sequences=10), clamped=st.booleans())
 @settings(max_examples=200, deadline=None)
-def test_lanes_are_the_list_of_paths(batch, clamped):
-    batch = dense(batch)
+def test_lanes_are_the_list_of_paths(form, batch, clamped):
+    batch = form(batch)
     clamp = batch.clamp if clamped else None
     expected = oracle.masses(batch.topology, batch.node, batch.arc, batch.offsets, clamp, batch.weight)
     log_sum, state, arc = walk(batch, clamp)
@@ -73,10 +83,11 @@ def test_lanes_are_the_list_of_paths(batch, clamped):
 
 @pytest.mark.parametrize("n_latent", [[1], [1, 1, 1], [3, 2], [7, 6], [9, 8], [22], [40, 30]])
 @pytest.mark.parametrize("clamped", [0.0, 0.3, 1.0])
-def test_many_states_and_lengths_as_one_by_one(monkeypatch, n_latent, clamped):
+@FORMS
+def test_many_states_and_lengths_as_one_by_one(monkeypatch, form, n_latent, clamped):
     # Numbers of states around the blocks of the kernels, groups that are full, not full, and one that ends early.
     lengths = [*range(1, 24), 0, 90, 3]
-    batch = dense(random_batch(latent_topology(np.array(n_latent)), lengths, seed=len(n_latent), clamped=clamped))
+    batch = form(random_batch(latent_topology(np.array(n_latent)), lengths, seed=len(n_latent), clamped=clamped))
     mine = walk(batch, batch.clamp)
     monkeypatch.setattr(_lanes, "LANES_PAY", False)
     assert lattice_of(batch)._in_lanes is None
@@ -115,10 +126,15 @@ def test_lanes_without_a_sequence_stay_numbers(lengths):
     np.testing.assert_allclose(arc.sum(), batch.weight @ (np.array(lengths) - 1.0), rtol=1e-9)
 
 
-@given(topologies(), st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
+@FORMS
+@given(
+    topology=topologies(),
+    lengths=st.lists(st.integers(0, 5), min_size=1, max_size=12),
+    seed=st.integers(0, 2**32 - 1),
+)
 @settings(max_examples=60, deadline=None)
-def test_a_sequence_is_the_same_bits_in_any_company(topology, lengths, seed):
-    batch = dense(random_batch(topology, lengths, seed=seed))
+def test_a_sequence_is_the_same_bits_in_any_company(form, topology, lengths, seed):
+    batch = form(random_batch(topology, lengths, seed=seed))
     log_sum, state, _ = walk(batch, None)
     for i, (first, last) in enumerate(lattice_of(batch).ranges()):
         node, offsets = np.ascontiguousarray(batch.node[first:last]), np.array([0, last - first])
@@ -129,12 +145,13 @@ def test_a_sequence_is_the_same_bits_in_any_company(topology, lengths, seed):
         np.testing.assert_array_equal(own, state[first:last])
 
 
-def test_certified_or_done_again():
+@FORMS
+def test_certified_or_done_again(form):
     # Spreads at which factors of some sequences underflow: those go to the exact walk, the others stay.
     kinds = set()
     for seed in range(60):
         spread = [100.0, 300.0, 1000.0][seed % 3]
-        batch = dense(random_batch(latent_topology(np.array([2, 2])), [3] * 9, seed=seed, spread=spread, clamped=0.2))
+        batch = form(random_batch(latent_topology(np.array([2, 2])), [3] * 9, seed=seed, spread=spread, clamped=0.2))
         lattice = lattice_of(batch)
         certified = np.ones(len(lattice), dtype=np.uint8)
         state, arc, log_sum = np.zeros_like(batch.node), np.zeros_like(batch.arc), np.zeros(len(lattice))
@@ -182,11 +199,72 @@ def test_one_path_is_its_score(batch):
     expected = oracle.masses(top, batch.node, batch.arc, batch.offsets, path, batch.weight)
     log_sum, state, arc = np.zeros(len(batch.weight)), np.zeros_like(batch.node), np.zeros_like(batch.arc)
     if len(batch.node):
-        _lanes.path_walk(batch.node, batch.arc, path, batch.offsets, batch.weight, True, state, arc, log_sum)
+        move = np.concatenate([[0], path[:-1] * np.int64(top.n_states) + path[1:]])
+        _lanes.path_walk(batch.node, batch.arc, path, move, batch.offsets, batch.weight, True, state, arc, log_sum)
     np.testing.assert_allclose(log_sum, expected.log_sum, **tolerance(batch))
     np.testing.assert_allclose(state, expected.state, **tolerance(batch))
     np.testing.assert_allclose(arc, expected.arc, **tolerance(batch))
     np.testing.assert_array_equal(Lattice(top, batch.node, batch.arc, batch.offsets).log_sum(path), log_sum)
+
+
+def histories(seed: int, n_labels: int, longest: int, n_latent: int, lengths, *, forbid: bool, positional: bool):
+    """Scores of sequences over the states of some label n-grams of up to `longest` labels."""
+    rng = np.random.default_rng(seed)
+    ngrams = {n: all_ngrams(n_labels, n) for n in range(2, longest + 1)}
+    ngrams = {n: rows[rng.random(len(rows)) < 0.6] for n, rows in ngrams.items()}
+    space = ngram_space(np.full(n_labels, n_latent), ngrams, forbid=forbid)
+    batch = random_batch(space.topology, lengths, seed=seed, positional=positional, clamped=0.7)
+    firsts = batch.offsets[:-1][np.diff(batch.offsets) > 0]
+    batch.node[firsts] = np.where(space.starts, batch.node[firsts], -np.inf)
+    return batch
+
+
+@pytest.mark.parametrize("lanes", [False, True])
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    longest=st.integers(2, 4),
+    n_latent=st.integers(1, 2),
+    forbid=st.booleans(),
+    positional=st.booleans(),
+    known=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_label_histories_are_the_list_of_paths(lanes, seed, longest, n_latent, forbid, positional, known):
+    """Where all labels are known and a label has one state they are one path, which may break off."""
+    batch = histories(seed, 2, longest, n_latent, [1, 0, 3, 2, 3], forbid=forbid, positional=positional)
+    top, clamp = batch.topology, np.abs(batch.clamp) % 2 if known else batch.clamp
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_lanes, "LANES_PAY", lanes)
+        lattice = lattice_of(batch)
+        state, arc = np.zeros_like(batch.node), np.zeros_like(batch.arc)
+        log_sum = lattice.add_expectations(clamp, batch.weight, state, arc)
+    assert (lattice._path_of(clamp) is not None) == (n_latent == 1 and bool((clamp >= 0).all()))
+    expected = oracle.masses(top, batch.node, batch.arc, batch.offsets, clamp, batch.weight)
+    np.testing.assert_allclose(log_sum, expected.log_sum, **tolerance(batch))
+    np.testing.assert_allclose(state, expected.state, **tolerance(batch))
+    np.testing.assert_allclose(arc, expected.arc, **tolerance(batch))
+
+
+def test_labels_that_may_begin_in_several_states_are_no_path():
+    batch = histories(0, 2, 3, 1, [3], forbid=False, positional=False)
+    batch.node[0] = 0.0
+    clamp = np.zeros(3, dtype=np.int32)
+    assert batch.topology.one_path and lattice_of(batch)._path_of(clamp) is None
+    expected = oracle.log_sums(batch.topology, batch.node, batch.arc, batch.offsets, clamp)
+    np.testing.assert_allclose(lattice_of(batch).log_sum(clamp), expected, rtol=1e-13)
+
+
+def test_many_label_histories_as_one_by_one(monkeypatch):
+    batch = histories(3, 6, 4, 1, [*range(1, 24), 0, 90, 3], forbid=False, positional=False)
+    assert batch.topology.n_states > 100
+    for clamp in (None, batch.clamp):
+        monkeypatch.setattr(_lanes, "LANES_PAY", True)
+        mine = walk(batch, clamp)
+        monkeypatch.setattr(_lanes, "LANES_PAY", False)
+        state, arc = np.zeros_like(batch.node), np.zeros_like(batch.arc)
+        theirs = lattice_of(batch).add_expectations(clamp, batch.weight, state, arc), state, arc
+        for ours, other in zip(mine, theirs, strict=True):
+            np.testing.assert_allclose(ours, other, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
