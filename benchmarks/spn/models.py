@@ -154,7 +154,7 @@ def _spoken() -> dict[str, Model]:
 
 #: All models by name.
 MODELS: dict[str, Model] = {
-    "logistic": Model("Multinomial logistic regression, letter by letter", "logistic", {"C": 0.1, "max_iter": 300}),
+    "logistic": Model("Multinomial logistic regression, letter by letter", "logistic", {"C": 1.0, "max_iter": 300}),
     "crfsuite": Model("Linear CRF, python-crfsuite", "crfsuite", {"sigma": 1.0}),
     "linear": Model("Linear CRF", "linear_crf", {"sigma": 1.0, "sparse_factors": False}),
     "gmm": Model("GMM-CRF, 4 components", "gmm_crf", {"sigma": 0.5, "batch_size": 64, "n_components": 4}, _LONG),
