@@ -81,7 +81,8 @@ _UNTIED = {"sigma": 0.5, "batch_size": 32}, ((20, "auto"),)
 _TIED = {"sigma": 0.5, "batch_size": 32}, _LONG
 _MEMM = {"sigma": 1.0, "batch_size": 64}, _SHORT
 #: Of phones: there are a tenth as many segments as letters.
-_SPOKEN = {"sigma": 0.3, "batch_size": 8}, _SHORT
+_SPOKEN = {"sigma": 0.1, "batch_size": 8}, _SHORT
+_SPOKEN_UNITS = {"sigma": 0.3, "batch_size": 8}, _SHORT
 
 #: Sizes (L, I, H) of the tables of letters and of phones, of first and of second order; histories; hidden units.
 SIZES = ((1, 2, 2), (1, 2, 4), (2, 2, 2), (3, 2, 2))
@@ -148,8 +149,10 @@ def _spoken() -> dict[str, Model]:
         out[f"speech-hu{n}-2"] = _units(f"{title}, trigrams", n, order=2)
         out[f"speech-hu{n}-22"] = _units(f"{title}, m = n = 2", n, order=2, factors=[[2, 2]])
         out[f"speech-hu{n}-22+"] = _units(f"{title}, m = n = 2+", n, order=2, factors=[[1, 1], [2, 2]])
-    recipe, passes = _SPOKEN
-    return {name: replace(model, params=model.params | recipe, passes=passes) for name, model in out.items()}
+    for name, model in out.items():
+        recipe, passes = _SPOKEN_UNITS if model.maker == "hidden_unit_crf" else _SPOKEN
+        out[name] = replace(model, params=model.params | recipe, passes=passes)
+    return out
 
 
 #: All models by name.
