@@ -106,6 +106,7 @@ def test_peer(run, folder):
 
 def test_page(results, run, folder):
     run("--split", "folds", "--models", "gmm", "--tune", "sigma=0.3,1")
+    run("--split", "folds", "--models", "logistic", "--tune", "C=0.5")
     text = run("--render")
     assert "folds-spn" in text.split("missing: ")[1] and "folds-gmm," not in text
     page = (folder / "docs" / "experiments" / "spn.rst").read_text()
@@ -118,7 +119,7 @@ def test_page(results, run, folder):
     assert "9.53" not in row
     assert f"{np.mean([results[f'words-gmm-{fold}']['error'] for fold in (0, 1)]):.2f} ±" in row
     assert "not TIMIT" in page and f"{results['speakers-speech-lc-122-0']['error']:.2f}" in page.split("Table IV")[1]
-    assert "sigma = 0.3" in page.split("Choices")[1]
+    assert "sigma = 0.3" in page.split("Choices")[1] and "C = 0.5" in page.split("Choices")[1]
 
 
 def test_trials(run, folder):

@@ -13,7 +13,6 @@ from ..rst import bullets, paragraph, table, title
 from .models import MODELS
 from .published import PUBLISHED
 from .tables import TABLES, Table
-from .tasks import TASKS
 
 __all__ = ["render"]
 
@@ -185,11 +184,11 @@ def _choices(results: Results) -> str:
     for trial in results.trials:
         model = MODELS[trial["run"]["model"]]
         setting = ", ".join(f"{key} = {value}" for key, value in trial["trial"].items())
-        best = min(trial["curve"] or [trial], key=lambda point: point["error"])
+        best = min(trial.get("curve") or [trial], key=lambda point: point["error"])
         rows.append(
             [
-                model.title, TASKS[trial["run"]["task"]].title, setting or "as above", f"{trial['error']:.2f}",
-                f"{best['error']:.2f}", str(best.get("n_iter", "")), f"{trial.get('nll', float('nan')):.3f}",
+                model.title, trial["run"]["task"], setting or "as above", f"{trial['error']:.2f}", f"{best['error']:.2f}",
+                str(best.get("n_iter", "")), f"{trial['nll']:.3f}" if "nll" in trial else "",
             ]
         )  # fmt: skip
     if not rows:
