@@ -187,8 +187,9 @@ def _choices(results: Results) -> str:
         best = min(trial.get("curve") or [trial], key=lambda point: point["error"])
         rows.append(
             [
-                model.title, trial["run"]["task"], setting or "as above", f"{trial['error']:.2f}", f"{best['error']:.2f}",
-                str(best.get("n_iter", "")), f"{trial['nll']:.3f}" if "nll" in trial else "",
+                model.title, trial["run"]["task"], setting or "as above",
+                f"{trial['error']:.2f}", f"{best['error']:.2f}", str(best.get("n_iter", "")),
+                f"{trial['nll']:.3f}" if "nll" in trial else "",
             ]
         )  # fmt: skip
     if not rows:
