@@ -115,9 +115,9 @@ class _BlasLimit:
         self.lock = threading.Lock()
         self.inside = 0
         self.scanned: tuple[int, ThreadpoolController] | None = None
-        self.controller = None
-        self.holder = None
-        self.last_left = None
+        self.controller: ThreadpoolController | None = None
+        self.holder: threading.Thread | None = None
+        self.last_left: threading.Event | None = None
 
     def enter(self) -> ThreadpoolController:
         with self.lock:

@@ -10,12 +10,12 @@ all go through one function, and its derivative in the scores is always free min
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._lattice import Lattice, Topology
 from .._scorers import Design
-from .._scorers.base import Scorer
 from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_evenly
 
 __all__ = ["ChainObjective", "Chunk", "Packing"]
@@ -135,9 +135,9 @@ class ChainObjective:
         Standard deviation of the Gaussian prior, ``np.inf`` for none.
     """
 
-    def __init__(self, topology: Topology, scorer: Scorer, sigma: float):
+    def __init__(self, topology: Topology, scorer: Any, sigma: float):
         self.topology = topology
-        self.scorer = scorer
+        self.scorer: Any = scorer
         self.sigma = sigma
         self.packing = Packing(scorer.shapes())
         self._node_delta = np.empty(0)

@@ -89,7 +89,8 @@ class SampledObjective:
         codes, weight = self.codes[self.X._rows_of(samples)], self.weight[samples]
         if self._scorer is not None:
             return _Sparse(self._scorer.draw(samples), codes, weight)
-        part, objective, index = self.X[samples], self.objective, slice(None)
+        part, objective = self.X[samples], self.objective
+        index: np.ndarray | slice = slice(None)
         values = part.values
         if sp.issparse(values):
             used = np.unique(values.indices)

@@ -110,6 +110,7 @@ class AveragedSGD:
     is then a change of three numbers, and a step changes `x` and `rest` where the batch touches them.
     """
 
+    _ahead: float  # of the factored mean
     MEMORY = 8
     #: Samples that rates are tried on, and others that judge them.
     TRIED, JUDGING = 512, 256

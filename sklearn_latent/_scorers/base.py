@@ -3,13 +3,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from .design import Design
 
-__all__ = ["Scorer"]
+__all__ = ["Parts", "Scorer"]
+
+
+@dataclass
+class Parts:
+    """What a weighted sum of one token's scores owes to each feature.
+
+    Attributes
+    ----------
+    rows : list of (int, ndarray of int, ndarray of float)
+        A token whose features count, some of its features, and the part of each.
+    rest : float
+        What is left of networks: their biases, and what it is worth that several hidden states share a score. Exactly
+        0.0 where scores are linear.
+    start, end : float or None
+        Parts of boundary weights; None where there are none at this token.
+    """
+
+    rows: list[tuple[int, np.ndarray, np.ndarray]] = field(default_factory=list)
+    rest: float = 0.0
+    start: float | None = None
+    end: float | None = None
+
+    @property
+    def inner(self) -> float:
+        """Sum of all but the boundary weights."""
+        return sum(float(part.sum()) for _, _, part in self.rows) + self.rest
+
+    def add_boundary(self, prepared: dict, n_tokens: int, token: int, node_delta: np.ndarray) -> Parts:
+        """Set `start` and `end` from rows of boundary scores, ``-inf`` where a state can't be there."""
+        used = np.flatnonzero(node_delta)
+        if token == 0:
+            self.start = float(node_delta[used] @ prepared["start"][used])
+        if token == n_tokens - 1:
+            self.end = float(node_delta[used] @ prepared["end"][used])
+        return self
 
 
 class Scorer(Protocol):
@@ -81,4 +117,27 @@ class Scorer(Protocol):
 
     def maximised(self) -> Scorer | None:
         """A scorer of the same weights that maximises what this one sums out below the states; None if nothing is."""
+        ...
+
+    def feature_parts(
+        self,
+        prepared: Any,
+        design: Design,
+        offsets: np.ndarray,
+        token: int,
+        node_delta: np.ndarray,
+        arc_delta: np.ndarray,
+    ) -> Parts:
+        """What ``sum_h node_delta[h] node[token, h] + sum_g arc_delta[g] arc[token, g]`` owes to features.
+
+        A feature's part is its value times the derivative of that sum in it. Weights of moves between states that don't
+        see the features are not counted.
+
+        Parameters
+        ----------
+        design, offsets
+            One sequence.
+        node_delta : ndarray of shape (n_states,)
+        arc_delta : ndarray of shape (n_arcs,)
+        """
         ...

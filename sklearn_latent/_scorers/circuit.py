@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from . import _linear_kernels, _spn_kernels
+from .base import Parts
 from .design import Design
 from .support import Pattern
 
@@ -270,6 +271,30 @@ class Circuit:
         """Add ``window.T @ delta`` of rows ``first:last`` to the weights' derivatives."""
         self._add_products(grad, inputs, first, last, delta, tasks)
 
+    def input_parts(self, prepared: Prepared, inputs: Inputs, token: int, root_delta: np.ndarray) -> Parts:
+        """What ``sum_r root_delta[r] score[token, r]`` owes to features: their values times its derivatives.
+
+        The derivative of a log-sum is the mean over the hidden states' shares, so that a part is what the feature adds
+        in the mean. The rest is the biases' part, and what it is worth that several states share a score.
+        """
+        columns = self.columns(prepared, inputs, token, token + 1)
+        kept = self.keep(1, columns.dtype)
+        score = self.up(prepared, columns, kept)[0] @ root_delta
+        rows = self.slope_parts(prepared, inputs, token, root_delta[None], kept)
+        return Parts(rows, float(score - sum(part.sum() for _, _, part in rows)) if self.n_layers else 0.0)
+
+    def slope_parts(
+        self, prepared: Prepared, inputs: Inputs, token: int, root_delta: np.ndarray, kept: Kept | None
+    ) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """Values of a token's features times derivatives, summed over rows of `root_delta`; `kept` is used up."""
+        delta = np.ascontiguousarray(root_delta, dtype=self.kind(inputs.design))
+        slope = self.down({"bias": np.zeros(self.n_bias)}, delta, kept).sum(axis=0, dtype=np.float64)
+        rows = []
+        for back in range(min(self.n_observations, int(inputs.position[token]) + 1)):
+            feature, values = inputs.design.row(token - back)
+            rows.append((token - back, feature, values * (prepared.coef[back * self.n_features + feature] @ slope)))
+        return rows
+
     def maximised(self) -> Circuit | None:
         """The same network with its hidden variables maximised and not summed out; None if there is no difference."""
         return None if self.use_max or not self.n_layers else replace(self, joint=True)
@@ -308,8 +333,8 @@ class Circuit:
         """``window @ coef`` of rows ``first:last``, written to `out`."""
         D = self.n_features
         if not inputs.design.sparse:
-            for part, rows in self._windows(inputs, first, last, out.dtype):
-                np.matmul(rows, coef[: self.n_observations * D], out=out[part])
+            for at, rows in self._windows(inputs, first, last, out.dtype):
+                np.matmul(rows, coef[: self.n_observations * D], out=out[at])
         else:
             _product(inputs.design, first, last, coef[:D], out)
         for back in range(1, self.n_observations if inputs.design.sparse else 0):
@@ -351,8 +376,8 @@ class Circuit:
         """``grad += window.T @ delta`` for rows ``first:last``."""
         D = self.n_features
         if not inputs.design.sparse:
-            for part, rows in self._windows(inputs, first, last, delta.dtype):
-                _add_dense_product(rows, delta[part], grad[: self.n_observations * D], tasks)
+            for at, rows in self._windows(inputs, first, last, delta.dtype):
+                _add_dense_product(rows, delta[at], grad[: self.n_observations * D], tasks)
         for back in range(self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +28,7 @@ class Design:
     matrix : csr_array or ndarray of shape (n_tokens, n_features)
     """
 
-    def __init__(self, matrix: sp.csr_array | np.ndarray):
+    def __init__(self, matrix: Any):
         self.sparse = sp.issparse(matrix)
         self.shape = matrix.shape
         self._matrix = matrix
@@ -37,9 +37,9 @@ class Design:
         self._ranges: dict[int, tuple] = {}
         if self.sparse:
             index = np.result_type(matrix.indptr.dtype, matrix.indices.dtype)
-            index = np.int32 if index == np.int32 else np.int64
-            self.row_ptr = matrix.indptr.astype(index, copy=False)
-            self.feature = matrix.indices.astype(index, copy=False)
+            wide = index != np.int32
+            self.row_ptr = matrix.indptr.astype(np.int64 if wide else np.int32, copy=False)
+            self.feature = matrix.indices.astype(np.int64 if wide else np.int32, copy=False)
             # A matrix of ones, the usual case for text, needs no values: a third of the memory to read.
             self.values = _ONES if (matrix.data == 1).all() else matrix.data.astype(np.float64, copy=False)
 
@@ -62,6 +62,16 @@ class Design:
         out = Design.of_arrays(self.row_ptr[first : last + 1] - a, self.feature[a:b], values, self.shape[1])
         out._whole = (self, first, last)
         return out
+
+    def row(self, token: int) -> tuple[np.ndarray, np.ndarray]:
+        """Features of one token that are not zero, and their values, float64."""
+        if not self.sparse:
+            values = np.asarray(self._matrix[token], dtype=np.float64)
+            feature = np.flatnonzero(values)
+            return feature, values[feature]
+        stored = slice(int(self.row_ptr[token]), int(self.row_ptr[token + 1]))
+        feature = self.feature[stored]
+        return feature, self.values[stored] if len(self.values) else np.ones(len(feature))
 
     def dense_rows(self) -> np.ndarray:
         """The rows as C-contiguous float64; only for dense designs."""
@@ -86,7 +96,7 @@ class Design:
             else:
                 whole, first, last = self._whole
                 halves = [half.rows(first, last) for half in whole.split(split)]
-            self._halves = (split, *halves)
+            self._halves = (split, halves[0], halves[1])
         return self._halves[1:]
 
     def _halved(self, split: Split) -> list[Design]:
@@ -97,7 +107,8 @@ class Design:
             row_ptr, feature = (np.empty(n, dtype=self.feature.dtype) for n in (n_tokens + 1, size))
             halves.append(Design.of_arrays(row_ptr, feature, np.empty(size) if len(self.values) else _ONES, width))
         own = (self.row_ptr, self.feature, self.values, split.row)
-        _linear_kernels.halve(*own, *(a for half in halves for a in (half.row_ptr, half.feature, half.values)))
+        parts: list[Any] = [a for half in halves for a in (half.row_ptr, half.feature, half.values)]
+        _linear_kernels.halve(*own, *parts)
         return halves
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _linear_kernels
+from .base import Parts
 from .design import Design
 from .split import split_of
 from .support import Pattern, Support
@@ -59,7 +60,7 @@ class LinearScorer:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each parameter array, in packing order."""
         s = self.support
-        shapes = {"coef": (s.state.n_weights,)}
+        shapes: dict[str, tuple[int, ...]] = {"coef": (s.state.n_weights,)}
         if s.edge is not None:
             shapes["edge"] = (s.edge.n_weights,)
         return shapes | {"transition": (len(s.transition),), "start": (len(s.start),), "end": (len(s.end),)}
@@ -143,6 +144,22 @@ class LinearScorer:
             if not pattern.full and not self.sparse:
                 grad[name] += pattern.from_matrix(buffers[name])
 
+    def feature_parts(
+        self,
+        prepared: dict,
+        design: Design,
+        offsets: np.ndarray,
+        token: int,
+        node_delta: np.ndarray,
+        arc_delta: np.ndarray,
+    ) -> Parts:
+        """What a weighted sum of a token's scores owes to features (see `Scorer`)."""
+        feature, values = design.row(token)
+        part = np.zeros(len(feature))
+        for (name, pattern), delta in zip(self._patterns(), (node_delta, arc_delta), strict=False):
+            part += values * _row_sums(pattern, prepared[name], feature, delta)
+        return Parts([(token, feature, part)]).add_boundary(prepared, design.shape[0], token, node_delta)
+
     def _patterns(self) -> list[tuple[str, Pattern]]:
         found = [("coef", self.support.state)]
         return found if self.support.edge is None else [*found, ("edge", self.support.edge)]
@@ -189,3 +206,11 @@ class LinearScorer:
         else:
             head = (*sparse, pattern.ptr, pattern.column, delta, out)
             tasks(lambda r: _linear_kernels.add_pattern_gradient(*head, *r), design.ranges_of(pattern))
+
+
+def _row_sums(pattern: Pattern, weight: np.ndarray, feature: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """``W[feature] @ delta`` over the pattern."""
+    if weight.ndim == 2:
+        return weight[feature] @ delta
+    own = [slice(int(pattern.ptr[f]), int(pattern.ptr[f + 1])) for f in feature.tolist()]
+    return np.array([weight[k] @ delta[pattern.column[k]] for k in own], dtype=np.float64)

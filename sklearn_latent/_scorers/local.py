@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._threads import BLOCK_TOKENS
+from .base import Parts
 from .circuit import Circuit, Inputs, Kept, narrowed_circuits
 from .design import Design
 
@@ -235,11 +236,7 @@ class LocalScorer:
         full = np.diff(offsets) > 0
         firsts, last = offsets[:-1][full], np.zeros(n, dtype=bool)
         last[offsets[1:][full] - 1] = True
-        columns = self.columns(prepared, inputs, 0, n)
-        histories = np.full((top.n_states + 1, self.width), self.n_labels)
-        for back in range(min(self.width, space.history.shape[1])):
-            label = space.history[:, -1 - back]
-            histories[:-1, back] = np.where(label < 0, self.n_labels, label)
+        columns, histories = self.columns(prepared, inputs, 0, n), self._histories()
 
         def given(rows, history: np.ndarray) -> np.ndarray:
             own = [c[rows].copy() for c in columns]
@@ -256,3 +253,46 @@ class LocalScorer:
         if top.arc_allowed is not None:
             arc[:, ~top.arc_allowed] = -np.inf
         return node, arc
+
+    def feature_parts(
+        self,
+        prepared: list,
+        design: Design,
+        offsets: np.ndarray,
+        token: int,
+        node_delta: np.ndarray,
+        arc_delta: np.ndarray,
+    ) -> Parts:
+        """What a weighted sum of a token's log-probabilities owes to features (see `Scorer`).
+
+        After the first token there is no rest: it is what the labels before say.
+        """
+        top, inputs = self.topology, Inputs.of(design, offsets)
+        if token == 0:
+            label, states = top.state_label[None, :], self._histories()[-1:]
+            rows, delta = np.zeros_like(label), node_delta
+        else:
+            label, states = top.state_label[top.arc_target], self._histories()[:-1]
+            rows, delta = top.arc_source, arc_delta
+        wanted = np.zeros((len(states), self.n_labels))
+        np.add.at(wanted, (rows, label), delta)
+        columns = [np.repeat(c, len(states), axis=0) for c in self.columns(prepared, inputs, token, token + 1)]
+        kept = self.keep_always(len(states))
+        total, joint = self.logits(prepared, columns, states, kept)
+        last = np.full(len(states), token + 1 == int(offsets[-1]))
+        log_prob, asked = self.log_prob(total, joint, states, last), wanted != 0
+        # The normaliser of a history sees the features too.
+        slope = wanted - np.exp(log_prob) * wanted.sum(axis=1, keepdims=True)
+        out = Parts()
+        for circuit, own, part in zip(self.circuits, prepared, kept, strict=True):
+            out.rows += circuit.slope_parts(own, inputs, token, slope, part)
+        out.rest = float(wanted[asked] @ log_prob[asked] - out.inner) if token == 0 else 0.0
+        return out
+
+    def _histories(self) -> np.ndarray:
+        """History of each state as scorers take it, (n_states + 1, width); the last row is that of the start."""
+        out = np.full((self.topology.n_states + 1, self.width), self.n_labels)
+        for back in range(min(self.width, self.space.history.shape[1])):
+            label = self.space.history[:, -1 - back]
+            out[:-1, back] = np.where(label < 0, self.n_labels, label)
+        return out

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._threads import BLOCK_TOKENS
 from . import _spn_kernels
+from .base import Parts
 from .circuit import Circuit, Inputs, Kept, narrowed_circuits
 from .design import Design
 
@@ -230,6 +231,25 @@ class SPNScorer:
 
     def finish_gradient(self, buffers: dict[str, Any], grad: dict[str, np.ndarray]) -> None:
         """Nothing to do: derivatives went where they belong."""
+
+    def feature_parts(
+        self,
+        prepared: dict,
+        design: Design,
+        offsets: np.ndarray,
+        token: int,
+        node_delta: np.ndarray,
+        arc_delta: np.ndarray,
+    ) -> Parts:
+        """What a weighted sum of a token's scores owes to features (see `Scorer`)."""
+        inputs, out = Inputs.of(design, offsets), Parts()
+        for k, (circuit, place) in enumerate(zip(self.circuits, self.places, strict=True)):
+            row = (arc_delta if place.on_arcs else node_delta)[None]
+            delta = place.collect(row, circuit.n_roots, row.dtype, lambda f, ranges: list(map(f, ranges)))[0]
+            own = circuit.input_parts(prepared["circuits"][k], inputs, token, delta)
+            out.rows += own.rows
+            out.rest += own.rest
+        return out.add_boundary(prepared, design.shape[0], token, node_delta)
 
     def maximised(self) -> SPNScorer | None:
         """The scorer of the best assignment of the networks' hidden variables; None if that makes no difference."""

@@ -298,7 +298,7 @@ def check_finite(X: SequenceMatrix) -> None:
     """
     if X.dtype.kind != "f":
         return
-    values = X.values
+    values: Any = X.values
     stored = values.data if sp.issparse(values) else values
     # A sum is finite if all terms are, bar overflow: the full look is for the rare other case.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -157,7 +158,8 @@ class SequenceTaggerMixin:
         n = check_n(n)
         corpus = self._check_X(X)
         max_search = min(int(self.max_search), MOST_SEARCH)
-        classes = np.array([*self.classes_.tolist(), None], dtype=object)[:-1]
+        padded: list[Any] = [*self.classes_.tolist(), None]
+        classes = np.array(padded, dtype=object)[:-1]
 
         def nbest(lattice: Lattice) -> list:
             out = []
@@ -212,7 +214,7 @@ class SequenceTaggerMixin:
             wanted = check_spans(spans, corpus.lengths)
         place = dict(zip(corpus.offsets[:-1][corpus.lengths > 0].tolist(), np.flatnonzero(corpus.lengths), strict=True))
 
-        def read(lattice: Lattice, rows: slice) -> list[list[tuple]]:
+        def read(lattice: Lattice, rows: slice) -> list[tuple]:
             # Sequences of a block are told apart by their first row; empty ones have no chunk.
             own = [place[rows.start + a] if a < b else None for a, b in lattice.ranges()]
             asked = [wanted[i] if i is not None else [] for i in own]
@@ -356,6 +358,7 @@ class SequenceTaggerMixin:
         """Whatever the user passes, as checked features of the width known from `fit`."""
         check_is_fitted(self)
         vectorizer = getattr(self, "vectorizer_", None)
+        corpus: Any
         raw = corpus = as_corpus_or_stream(X, stream=getattr(vectorizer, "_reads_once", False))
         if isinstance(raw, list) and not any(raw):
             return SequenceMatrix(np.zeros((0, self.n_features_in_)), np.zeros(len(raw), dtype=np.int64))
@@ -397,7 +400,8 @@ class SequenceTaggerMixin:
             if sparse not in scoring:
                 scoring[sparse] = self._scoring(sparse)
             clamp = None if fixed is None else self._fixed_codes(fixed, corpus)
-            yield from self._blocks(corpus, clamp, *scoring[sparse], first_sequence, first_row)
+            scorer, prepared = scoring[sparse]
+            yield from self._blocks(corpus, clamp, scorer, prepared, first_sequence, first_row)
             first_sequence += len(corpus)
             first_row += corpus.n_tokens
 
@@ -429,7 +433,7 @@ class SequenceTaggerMixin:
             return lattice, covered, lambda: self._check_possible(lattice, first_sequence + first, clamp is not None)
 
         for first, last in cut_by_tokens(corpus.lengths, max_tokens):
-            yield lambda first=first, last=last: make(first, last)
+            yield partial(make, first, last)
 
     def _map_lattices(
         self,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -133,7 +134,7 @@ def _weights_of(values, name: str, shape: tuple[int, ...]) -> np.ndarray:
     return values
 
 
-def _given_pattern(coef: np.ndarray | sp.csr_array, order: np.ndarray) -> tuple[Pattern, np.ndarray]:
+def _given_pattern(coef: Any, order: np.ndarray) -> tuple[Pattern, np.ndarray]:
     """Pattern and weights of given state weights, states reordered."""
     n_features, n_states = coef.shape
     if not sp.issparse(coef):

@@ -14,7 +14,10 @@ from .._objective import ChainObjective, Packing
 from .._scorers import LinearScorer, Pattern, Support
 from ..exceptions import ModelTooLargeError
 
-__all__ = ["LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "machine_memory", "transfer"]
+__all__ = [
+    "LinearChainModel", "check_size", "edge_pattern", "fits", "label_moves", "latent_weights", "machine_memory",
+    "transfer",
+]  # fmt: skip
 
 #: Weight-length vectors of double precision alive while L-BFGS runs on a large model: the history, which is in single
 #: precision, is worth six, and there are three points and directions, three gradients and the start.
@@ -70,6 +73,31 @@ class LinearChainModel:
         """(n_features, n_states), zero where the support has no weight."""
         return self.support.state.to_matrix(self.params["coef"]).copy()
 
+    def state_weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Feature, state and value of each state weight."""
+        pattern = self.support.state
+        keys = _pattern_keys(pattern, None, None, pattern.n_columns)
+        return *np.divmod(keys, max(pattern.n_columns, 1)), self.params["coef"].reshape(-1)
+
+    def transitions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """State before, state, value and labels before both (none) of each weight of moves, starts and ends.
+
+        -1 stands for the start and the end.
+        """
+        top, s = self.topology, self.support
+        start, end = np.full(len(s.start), -1), np.full(len(s.end), -1)
+        source = np.concatenate([top.arc_source[s.transition], start, s.end])
+        target = np.concatenate([top.arc_target[s.transition], s.start, end])
+        weight = np.concatenate([self.params[name] for name in ("transition", "start", "end")])
+        return source, target, weight, np.empty((len(weight), 0), dtype=np.int64)
+
+    def allowed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which label may follow which, (n_labels, n_labels), and begin and end a sequence, (n_labels,)."""
+        first = self.topology.label_state[self.topology.label_ptr[:-1]]
+        ends = (self.support.start_allowed, self.support.end_allowed)
+        start, end = (np.ones(len(first), dtype=bool) if rule is None else rule[first] for rule in ends)
+        return label_moves(self.topology), start, end
+
     def transition_coef(self) -> np.ndarray:
         """(n_states, n_states), [from, to]."""
         top, out = self.topology, np.zeros((self.topology.n_states, self.topology.n_states))
@@ -92,6 +120,13 @@ class LinearChainModel:
         column = _arc_keys(self.topology)[pattern.column]
         ptr = np.concatenate([pattern.ptr[self.edge_features], pattern.ptr[-1:]])
         return sp.csr_array((self.params["edge"].copy(), column, ptr), shape=(n, S * S))
+
+
+def label_moves(topology: Topology) -> np.ndarray:
+    """Which label may follow which, bool of shape (n_labels, n_labels)."""
+    moves, free = np.zeros((topology.n_labels, topology.n_labels), dtype=bool), topology.free_arcs
+    moves[topology.state_label[topology.arc_source[free]], topology.state_label[topology.arc_target[free]]] = True
+    return moves
 
 
 def edge_pattern(edge_coef: sp.csr_array, features: np.ndarray, n_features: int, topology: Topology):

@@ -91,7 +91,7 @@ def latent_counts(n_latent: int | Mapping, classes: list) -> np.ndarray:
     return np.array([int(n_latent.get(label, 1)) for label in classes], dtype=np.int64)
 
 
-def class_weights(class_weight: Mapping | str | None, classes: list, codes: np.ndarray) -> np.ndarray | None:
+def class_weights(class_weight: Any, classes: list, codes: np.ndarray) -> np.ndarray | None:
     """Weight of each class, (n_classes,), or None for no weighting.
 
     Raises
@@ -181,7 +181,7 @@ def allowed_moves(
     for pair in constraints:
         if isinstance(pair, str) or not isinstance(pair, Collection) or len(pair) != 2:
             raise ValueError(f"constraints must hold (from, to) label pairs, got {pair!r}")
-        a, b = pair
+        a, b = tuple(pair)
         if a is None and b is None:  # the empty sequence, which is always allowed
             continue
         names_start |= a is None

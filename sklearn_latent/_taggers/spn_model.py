@@ -11,6 +11,7 @@ import numpy as np
 from .._lattice import NgramSpace, Topology, all_ngrams, ngram_space
 from .._objective import ChainObjective, LocalObjective, Packing
 from .._scorers import Circuit, LocalScorer, Place, Slots, SPNScorer
+from .model import label_moves
 
 __all__ = ["LocalModel", "NetworkShape", "SPNModel"]
 
@@ -153,6 +154,14 @@ class SPNModel(_Networks):
         rows = self.rows_of(n)
         return np.concatenate([[0], np.cumsum(self.n_latent[rows[:, -2]] * self.n_latent[rows[:, -1]])])
 
+    def _latent_pairs(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """N-gram, latent state of its last label but one, and of its last label, of each weight."""
+        rows, first = self.rows_of(n), self.pairs_of(n)
+        a, b = self.n_latent[rows[:, -2]], self.n_latent[rows[:, -1]]
+        row = np.repeat(np.arange(len(rows)), a * b)
+        k = np.arange(first[-1]) - first[row]
+        return row, k // b[row], k % b[row]
+
     def circuits(self) -> list[Circuit]:
         """The networks of the factors."""
         return [self.shape.circuit(self.n_features, int(self.roots_of(n)[-1]), m) for m, n in self.factors]
@@ -227,14 +236,36 @@ class SPNModel(_Networks):
         """Weights of n-grams, {n: (k, most latent, most latent)}, [n-gram, of the last but one, of the last label]."""
         most, out, at = int(self.n_latent.max()), {}, 0
         for n in self.weighed:
-            rows, first = self.rows_of(n), self.pairs_of(n)
-            out[n] = np.zeros((len(rows), most, most))
-            a, b = self.n_latent[rows[:, -2]], self.n_latent[rows[:, -1]]
-            row = np.repeat(np.arange(len(rows)), a * b)
-            k = np.arange(first[-1]) - first[row]
-            out[n][row, k // b[row], k % b[row]] = self.params["ngram"][at : at + int(first[-1])]
-            at += int(first[-1])
+            cells = self._latent_pairs(n)
+            out[n] = np.zeros((len(self.rows_of(n)), most, most))
+            out[n][cells] = self.params["ngram"][at : at + len(cells[0])]
+            at += len(cells[0])
         return out
+
+    def transitions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Latent state before, latent state, value and labels before both of each weight of n-grams, starts and ends.
+
+        -1 stands for the start, the end, and for no label; labels before are (n_weights, longest n-gram - 2).
+        """
+        longest, ramp = max(0, self.order - 1), np.arange(self.n_units)
+        source, target, before = [], [], []
+        for n in self.weighed:
+            rows, (row, a, b) = self.rows_of(n), self._latent_pairs(n)
+            source.append(self.unit_of[rows[row, -2]] + a)
+            target.append(self.unit_of[rows[row, -1]] + b)
+            before.append(np.full((len(row), longest), -1))
+            before[-1][:, longest - (n - 2) :] = rows[row, : n - 2]
+        nothing = np.full(self.n_units, -1)
+        weight = np.concatenate([self.params[name] for name in ("ngram", "start", "end")])
+        before.append(np.full((2 * self.n_units, longest), -1))
+        source, target = [*source, nothing, ramp], [*target, ramp, nothing]
+        return np.concatenate(source), np.concatenate(target), weight, np.concatenate(before)
+
+    def allowed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which label may follow which, (n_labels, n_labels), and begin and end a sequence, (n_labels,)."""
+        rules = (self.start_allowed, self.end_allowed)
+        start, end = (np.ones(self.n_labels, dtype=bool) if rule is None else rule for rule in rules)
+        return label_moves(self.topology), start, end
 
     def transition_coef(self) -> np.ndarray:
         """Weights of bigrams, (n_units, n_units), [from, to], zero where there is none."""

@@ -44,7 +44,7 @@ def factor_sizes(factors) -> tuple[tuple[int, int], ...]:
             raise ValueError(wrong)
         pair = tuple(pair)
         if len(pair) != 2 or not all(
-            isinstance(k, Integral) and not isinstance(k, (bool, np.bool_)) and k > 0 for k in pair
+            isinstance(k, Integral) and not isinstance(k, (bool, np.bool_)) and int(k) > 0 for k in pair
         ):
             raise ValueError(wrong)
         pairs.append((int(pair[0]), int(pair[1])))

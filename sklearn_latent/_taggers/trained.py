@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -275,7 +276,7 @@ class TrainedTaggerMixin:
             # The first pass, or the first after `fit`: what there is of weights is where it starts.
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             self._stepper_state = {"x": self._weights(), "seed": seed, "seen": 0.0, "rule": {}}
-        state = self._stepper_state
+        state: dict[str, Any] = self._stepper_state
         if not STEPPERS[self.solver].knows(state["rule"]):
             # The solver was changed: the new one starts afresh from the weights there are.
             state["x"], state["rule"] = self._weights(), {}
@@ -309,7 +310,7 @@ class TrainedTaggerMixin:
         """
         if isinstance(raw, SequenceMatrix):
             return raw, None
-        tokens = (own if w > 0 else [] for own, w in zip(raw, weight.tolist(), strict=True))
+        tokens: Iterable = (own if w > 0 else [] for own, w in zip(raw, weight.tolist(), strict=True))
         if not isinstance(raw, TokenStream):
             tokens = list(tokens)
         if self.vectorizer is None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -145,7 +146,7 @@ def draw_path(scores: np.ndarray, transition: np.ndarray, rng: np.random.RandomS
     return path
 
 
-def _check(name: str, value, kind: type, least: float) -> None:
+def _check(name: str, value: Any, kind: Any, least: float) -> None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
         wanted = "an integer" if kind is Integral else "a number"
         raise TypeError(f"{name} must be {wanted}, got {value!r}")

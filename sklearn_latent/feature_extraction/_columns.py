@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, repeat
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -94,7 +95,7 @@ class TokenReader:
             return
         try:
             if kinds <= {tuple, list} and min(map(len, tokens)) >= self._width:
-                picked = map(self._by_place, tokens)
+                picked: Iterable = map(self._by_place, tokens)
             elif kinds == {str} and self._width == 1:
                 picked = tokens
             elif kinds == {dict}:
@@ -129,7 +130,7 @@ class Tokens(dict):
 
     def __init__(self, n_columns: int):
         self.unread: list = []
-        self._kinds = (str,) * n_columns if n_columns != 1 else str
+        self._kinds: Any = (str,) * n_columns if n_columns != 1 else str
 
     def __missing__(self, token):
         if (tuple(map(type, token)) if type(token) is tuple else type(token)) != self._kinds:
@@ -247,7 +248,7 @@ class ColumnCoder:
         return list(self.known[column] if kind is None else self.derived[stream])
 
     def _parts(
-        self, X: Iterable, max_tokens: int | None, code: Callable[[dict[int, list[str]]], np.ndarray]
+        self, X: Iterable, max_tokens: int | None, code: Callable[[dict], np.ndarray]
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Lengths and ids of parts; `code` gives the ids of different tokens, (n_streams, n), from their columns."""
         used = self.used
@@ -306,11 +307,11 @@ class ColumnCoder:
 
 
 def _joined(parts: Iterator[tuple[np.ndarray, np.ndarray]], n_streams: int) -> tuple[np.ndarray, np.ndarray]:
-    parts = list(parts)
-    if len(parts) == 1:
-        return parts[0]
-    lengths = [np.zeros(0, dtype=np.int64), *(lengths for lengths, _ in parts)]
-    ids = [np.zeros((n_streams, 0), dtype=np.int32), *(ids for _, ids in parts)]
+    pairs = list(parts)
+    if len(pairs) == 1:
+        return pairs[0]
+    lengths = [np.zeros(0, dtype=np.int64), *(lengths for lengths, _ in pairs)]
+    ids = [np.zeros((n_streams, 0), dtype=np.int32), *(ids for _, ids in pairs)]
     return np.concatenate(lengths), np.concatenate(ids, axis=1)
 
 

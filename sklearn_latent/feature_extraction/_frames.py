@@ -63,7 +63,7 @@ def sequences_from_frame(df, group, columns, *, as_dicts=False) -> list[list]:
     values = [_texts(value_column(df, name), name, as_dicts) for name in names]
     if as_dicts:
         keys = [str(name) for name in names]
-        tokens = [dict(zip(keys, row, strict=True)) for row in zip(*values, strict=True)]
+        tokens: list = [dict(zip(keys, row, strict=True)) for row in zip(*values, strict=True)]
     elif isinstance(columns, str) or names == [columns]:
         tokens = values[0]
     else:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -217,7 +218,7 @@ def assemble(local: np.ndarray, column_ptr: np.ndarray, dtype) -> sp.csr_array:
     n_entries = int(indptr[-1])
     if max(n_entries, n_features, n_tokens) < 2**31 - 1:
         indptr = indptr.astype(np.int32)
-    indices = np.empty(n_entries, dtype=indptr.dtype)
+    indices: Any = np.empty(n_entries, dtype=indptr.dtype)
     kernels.fill_indices(local, column_ptr, indptr, indices)
     X = sp.csr_array((np.ones(n_entries, dtype=dtype), indices, indptr), shape=(n_tokens, n_features))
     # Known by construction; said here, since SciPy would have to look at every entry.

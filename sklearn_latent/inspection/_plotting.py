@@ -5,6 +5,8 @@ from __future__ import annotations
 
 #: Colours that people with any colour vision tell apart (Okabe and Ito 2008).
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+#: Colour maps that are read alike with any colour vision: around zero, and of probabilities.
+DIVERGING, SEQUENTIAL = "PuOr_r", "Blues"
 
 
 def pyplot():

@@ -180,7 +180,7 @@ class Archive:
             data = np.fromfile(self._file, dtype=np.uint8, count=member.size)
         if len(data) != member.size:
             raise ArchiveError("is cut short")
-        if zlib.crc32(data) != member.crc:
+        if zlib.crc32(data.data) != member.crc:
             raise ArchiveError(f"is altered: the member {name!r} fails its checksum")
         return data
 

@@ -133,7 +133,7 @@ class _Reader:
         self._document = 0
         self._fresh = True  # nothing of this document yet, not even its start
 
-    def read(self, n: int, lines: list[bytes] | list[str]) -> None:
+    def read(self, n: int, lines: list) -> None:
         """Take the next lines, of which the first has the number `n`."""
         begun = 0
         while self._rows.first is None and begun < len(lines):  # it is what others are compared with
@@ -187,10 +187,6 @@ class _Reader:
         if self._rows.starts_document(line):
             self._document += not self._fresh
             self._fresh = False
-
-
-class _Refused(Exception):
-    """One of several lines is at fault, and nothing has been done with any of them."""
 
 
 class _Rows(dict):

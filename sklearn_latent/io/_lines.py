@@ -27,7 +27,7 @@ def source_name(source) -> str:
 
 
 @contextlib.contextmanager
-def line_blocks(source) -> Iterator[Iterator[tuple[int, list[bytes] | list[str]]]]:
+def line_blocks(source) -> Iterator[Iterator[tuple[int, list]]]:
     r"""Lines of a path or an open file, many at a time: the number of the first one and the lines as they stand there.
 
     Lines end in ``\n``, which is not part of them; `line_text` does the rest, for a reader that may meet the same line
@@ -81,7 +81,7 @@ def line_text(line: bytes | str, name: str, n: int) -> str:
     return line
 
 
-def _numbered(file, name: str, stack: contextlib.ExitStack) -> Iterator[tuple[int, list[bytes] | list[str]]]:
+def _numbered(file, name: str, stack: contextlib.ExitStack) -> Iterator[tuple[int, list]]:
     n = 0
     try:
         for lines in _raw_blocks(file, stack):
@@ -95,13 +95,13 @@ def _numbered(file, name: str, stack: contextlib.ExitStack) -> Iterator[tuple[in
         raise ValueError(f"{name}, after line {n}: the gzip stream is cut short or damaged ({error})") from None
 
 
-def _raw_blocks(file, stack: contextlib.ExitStack) -> Iterator[list[bytes] | list[str]]:
-    """Lists of lines, none empty."""
+def _raw_blocks(file, stack: contextlib.ExitStack) -> Iterator[list]:
+    """Lists of lines, bytes or str, none empty."""
     if isinstance(file.read(0), str):
         yield from _batches(file if isinstance(file, io.TextIOBase) else _split_text(file))
         return
     head = file.read(2)
-    unread = io.BufferedReader(_Prefixed(head, file))
+    unread: io.BufferedReader | gzip.GzipFile = io.BufferedReader(_Prefixed(head, file))
     if head == _GZIP_MAGIC:
         unread = stack.enter_context(gzip.GzipFile(fileobj=unread))
     rest = []  # pieces of the line that the last block broke off in

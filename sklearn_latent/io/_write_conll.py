@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
 from operator import getitem
+from typing import Any
 
 from .._sequences.labels import flatten_labels
 from ._atomic import atomic_write
@@ -104,10 +105,10 @@ def _lines(X, y, separator: str | None) -> Iterator[str]:
             f"X must hold one list of tokens a sequence, such as [['rain', 'fell']]; got {type(X).__name__}"
         )
     writer = _Writer(separator, y is not None)
-    labels = repeat(None) if y is None else iter(flatten_labels(y))
+    labels: Iterator = repeat(None) if y is None else iter(flatten_labels(y))
     i = -1
     for i, tokens in enumerate(X):
-        own = next(labels, _MISSING)
+        own: Any = next(labels, _MISSING)
         if own is _MISSING:
             raise ValueError(f"y has {i} sequences, but X has more: X[{i}] has no labels")
         yield writer.sequence(i, tokens, own)
@@ -190,7 +191,7 @@ class _Form:
         self._separator = separator
         self._labelled = labelled
         self._joint = "\t" if separator is None else separator
-        self._split = None
+        self._split: Callable[[str], list[str]] | None = None
         self._width: int | None = None  # columns of a token, 0 for a str
 
     def line(self, token, label, place: str) -> str:

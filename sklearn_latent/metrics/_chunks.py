@@ -93,11 +93,12 @@ def get_chunks(labels: Iterable, scheme: str | None = None, invalid: str = "conl
     [(0, 2, 'NP')]
     """
     check_options(scheme, invalid)
-    nested = isinstance(labels, (list, tuple)) and labels and isinstance(labels[0], (list, tuple))
+    inner = labels[0] if isinstance(labels, (list, tuple)) and labels else None
+    nested = isinstance(inner, (list, tuple))
     if nested or not isinstance(labels, Iterable) or isinstance(labels, (str, bytes, dict)):
         raise TypeError(
             f"get_chunks takes the labels of one sequence, such as ['B-NP', 'O']; got {type(labels).__name__}"
-            + (f" of {type(labels[0]).__name__}" if nested else "")
+            + (f" of {type(inner).__name__}" if nested else "")
         )
     [labels] = flatten_labels([labels])
     if scheme is None and invalid != "conlleval":
