@@ -168,7 +168,6 @@ MODELS: dict[str, Model] = {
     "memm8-tied": _network("SPN-MEMM, 8 previous labels, inputs tied", (1, 250, 2), "memm", order=8, tie_inputs=True),
     "hu-o2": _units("HU-CRF, second order, 250 units", 250, order=2),
     "spn-o2": _network("SPN-HO-LC-CRF, second order", (2, 2, 3), order=2),
-    "spn-tied-o2": _network("SPN-HO-LC-CRF, second order, inputs tied", (1, 125, 4), order=2, tie_inputs=True),
     "spn-tied-o2": _network("SPN-HO-LC-CRF, second order, inputs tied", (2, 8, 3), order=2, tie_inputs=True),
     "hu-o3": _units("HU-CRF, third order, 250 units", 250, order=3),
     "spn-o3": _network("SPN-HO-LC-CRF, third order", (2, 2, 3), order=3),
