@@ -10,10 +10,16 @@ import numpy as np
 
 from sklearn_latent import SequenceMatrix
 from sklearn_latent._sequences import LabelCodec
-from sklearn_latent.datasets import fetch_conll2000, fetch_jnlpba, fetch_ocr_letters, load_chunks
+from sklearn_latent.datasets import (
+    fetch_conll2000,
+    fetch_jnlpba,
+    fetch_ocr_letters,
+    load_chunks,
+    load_digit_sequences,
+)
 from sklearn_latent.feature_extraction import TemplateVectorizer
 
-__all__ = ["Corpus", "columns", "write", "write_letters", "write_split"]
+__all__ = ["Corpus", "columns", "write", "write_images", "write_letters", "write_split"]
 
 
 @dataclass(frozen=True)
@@ -116,3 +122,39 @@ def _write_dense(path: Path, X: SequenceMatrix, y: list, fold: np.ndarray) -> No
     codec = LabelCodec.from_labels(y)
     pixels = np.hstack([X.values.astype(np.float64), np.ones((X.n_tokens, 1))])
     np.savez(path, pixels=pixels, offsets=X.offsets, codes=codec.encode(y), labels=codec.classes, fold=fold)
+
+
+def write_images(path: Path, shape: tuple[int, int, int], *, quick: bool = False) -> int:
+    """Write handwriting and the shape of networks over it to `path`; returns the number of tokens.
+
+    Parameters
+    ----------
+    path : Path
+    shape : (int, int, int)
+        Layers, products, states.
+    quick : bool
+        A hundred digit sequences in the place of the OCR letters' nine training folds.
+    """
+    if quick:
+        data = load_digit_sequences()
+        X, y = data.data[:100], list(data.target)[:100]
+    else:
+        data = fetch_ocr_letters()
+        train = np.asarray(data.fold) != 0
+        X, y = data.data[train], [labels for labels, kept in zip(data.target, train.tolist(), strict=True) if kept]
+    codec = LabelCodec.from_labels(y)
+    codes, offsets = codec.encode(y), X.offsets
+    inner = np.ones(len(codes), dtype=bool)
+    inner[offsets[:-1]] = False
+    second = np.flatnonzero(inner)
+    bigrams = np.unique(np.column_stack([codes[second - 1], codes[second]]), axis=0)
+    np.savez(
+        path,
+        pixels=X.values,
+        offsets=offsets,
+        codes=codes,
+        labels=codec.classes,
+        bigrams=bigrams,
+        shape=np.array(shape),
+    )
+    return len(codes)

@@ -7,6 +7,7 @@ what makes sums the same bits for any ``n_jobs``.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -19,7 +20,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Workers", "cut_by_tokens", "cut_evenly", "one_blas_thread"]
+__all__ = ["Workers", "collector_paused", "cut_by_tokens", "cut_evenly", "one_blas_thread"]
 
 #: Tokens of one block: enough to drown the cost of a call, few enough to share among threads.
 BLOCK_TOKENS = 8192
@@ -62,6 +63,21 @@ def cut_evenly(lengths: np.ndarray, max_tokens: int, multiple: int = 1) -> list[
     cuts = np.searchsorted(middles, np.arange(1, n_ranges) * (total / n_ranges))
     cuts = np.unique(np.concatenate([[0], cuts, [len(lengths)]])).tolist()
     return list(zip(cuts[:-1], cuts[1:], strict=True))
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Hold Python's cycle collector while many lists are made.
+
+    They hold no cycles, and it would go through all of them again and again as they grow more.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Workers:

@@ -15,8 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [
-    "training", "conll", "pipeline", "vectorizing", "tagging", "startup", "evaluation", "stochastic", "growth",
-    "memory", "fit", "decoding", "methods",
+    "training", "conll", "pipeline", "vectorizing", "tagging", "command", "startup", "evaluation", "stochastic",
+    "growth", "memory", "input_memory", "fit", "decoding", "methods", "spn",
 ]  # fmt: skip
 
 
@@ -107,6 +107,20 @@ def test_latent_objectives_agree(report):
             assert values == pytest.approx([values[0]] * len(values), rel=1e-9)
 
 
+def test_passes_over_networks_agree(report):
+    found = one_each(report["spn"]["order 1"]["runs"])
+    assert found["ours, float64, 2 threads"]["value"] == found["ours, float64, 1 thread"]["value"]
+    assert found["ours, float32, 1 thread"]["value"] == pytest.approx(
+        found["ours, float64, 1 thread"]["value"], rel=1e-5
+    )
+    for order in ("order 1", "order 2"):
+        found = one_each(report["spn"][order]["runs"])
+        # Both take the products of the same networks.
+        assert found["bare products, float64, 1 thread"]["columns"] == found["ours, float64, 1 thread"]["columns"]
+    for name, difference in report["spn"]["differences"].items():  # none where PyTorch is missing
+        assert max(difference.values()) < (1e-11 if "float64" in name else 1e-4), name
+
+
 def test_every_method_is_timed(report):
     for result in report["methods"].values():
         assert len(result["us_per_token"]) >= 14
@@ -142,6 +156,14 @@ def test_files_are_labelled_alike(report):
         assert found["python-crfsuite, attributes in Python"]["same_labels"] > 0.99
 
 
+def test_the_command_labels_what_it_is_given(report):
+    runs = one_each(report["command"]["runs"])
+    script, *files = runs.values()
+    assert [found["n_tokens"] for found in files] == [1783, 8 * 1783] and script["n_tokens"] == 1783
+    assert files[0]["written"] == script["written"]
+    assert list(report["command"]["starts"]["starts"][0]["starts"])[-1] == "sklearn-latent tag, one sentence"
+
+
 def test_nothing_needless_is_imported(report):
     imports = one_each(report["startup"]["imports"])
     assert not {"matplotlib", "torch", "polars", "dask"} & set(
@@ -174,6 +196,14 @@ def test_memory_of_fit_is_told_in_parts(report):
         assert found["fit_mb"] > 2 * 6 * 8 * found["n_weights"] / 1e6 / 2
         assert found["weights_mb"] == pytest.approx(3 * 6 * 8 * found["n_weights"] / 1e6)
         assert found["peak_mb"] > found["fit_mb"]
+
+
+def test_memory_beside_the_input(report):
+    for found in one_each(report["input_memory"]["dense"]).values():
+        assert found["data_mb"] == pytest.approx(2000 * 300 * 8 / 1e6) and found["n_iter"] == 2
+        assert found["peak_mb"] > found["growth_mb"] >= 0
+    held, streamed = one_each(report["input_memory"]["dicts"]).values()
+    assert held["data_mb"] > 0 == streamed["data_mb"] and streamed["growth_mb"] > 0
 
 
 def test_missing_peers_are_skipped_by_name(sitting):

@@ -25,7 +25,7 @@ def restructured_blocks(text: str) -> list[str]:
 #: Pages whose code is run as it stands, the least number of blocks, and packages that they compare with.
 PAGES = {
     "README.md": (3, ()),
-    "docs/user_guide.rst": (3, ("pandas",)),
+    "docs/user_guide.rst": (3, ("pandas", "skops")),
     "docs/index.rst": (1, ()),
     "docs/get_started.rst": (6, ("pandas",)),
     "docs/coming_from/crfsuite.rst": (1, ("sklearn_crfsuite",)),
@@ -35,6 +35,7 @@ PAGES = {
     "docs/extending/scorer.rst": (3, ()),
     "docs/extending/topology.rst": (3, ()),
     "docs/extending/features.rst": (3, ()),
+    "docs/extending/estimator.rst": (1, ()),
 }
 
 

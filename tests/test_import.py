@@ -17,7 +17,7 @@ def test_sources_without_kernels_say_so(tmp_path):
     ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", "data")
     shutil.copytree(Path(sklearn_latent.__file__).parent, folder, ignore=ignored)
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    call = [sys.executable, "-c", "import sklearn_latent"]
+    call = [sys.executable, "-c", "from sklearn_latent import LatentCRFTagger"]
     done = subprocess.run(call, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     message = f"ImportError: the kernels of sklearn_latent are not built in {folder}"
@@ -30,7 +30,7 @@ def test_importing_loads_nothing_that_scikit_learn_has_not():
         import sys
         import numpy, scipy.sparse, scipy.optimize, sklearn.base, sklearn.utils.metaestimators
         before = set(sys.modules)
-        import sklearn_latent
+        from sklearn_latent import LatentCRFTagger
         new = set(sys.modules) - before
         known = {"sklearn_latent", "joblib", "threadpoolctl"} | sys.stdlib_module_names
         print(*sorted(name for name in new if name.partition(".")[0] not in known))
@@ -45,6 +45,22 @@ def test_importing_loads_nothing_that_scikit_learn_has_not():
     # Cython keeps types that its modules share in a module of its own.
     assert [name for name in others.split() if not name.startswith("_cython")] == []
     assert ours.split() == []
+
+
+def test_importing_the_package_alone_waits_for_nothing():
+    program = """if True:
+        import sys
+        import sklearn_latent
+        assert not {"numpy", "scipy", "sklearn"} & set(sys.modules)
+        assert set(sklearn_latent.__all__) <= set(dir(sklearn_latent))
+        assert not hasattr(sklearn_latent, "no_such_name")
+        assert sklearn_latent.metrics.chunk_f1_score and sklearn_latent.exceptions.InexactDecodingWarning
+        assert all(hasattr(sklearn_latent, name) for name in sklearn_latent.__all__)
+        from sklearn_latent import *
+        assert SequenceMatrix.__name__ == "SequenceMatrix"
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_every_name_of_the_metrics_is_there():

@@ -36,6 +36,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "_sequences", "_lattice", "_scorers", "_objective", "_optim", "_decoding", "feature_extraction", "metrics",
     },
     "inspection": {"_taggers", "_sequences", "metrics"},
+    # The battery knows containers and the public methods of whatever it is given.
+    "utils": {"_sequences"},
     "__main__": {"cli"},
     "cli": {"", "_taggers", "_sequences", "feature_extraction", "io", "metrics", "datasets", "inspection"},
     "dask": {"_taggers", "_sequences", "feature_extraction"},
@@ -48,7 +50,20 @@ HEADERS = {
     "sklearn_latent._lattice._numeric",
     *(
         f"sklearn_latent._decoding._{name}"
-        for name in ("answers", "beam", "cones", "dive", "heap", "line_graph", "prefixes", "sequence", "stages")
+        for name in (
+            "answers",
+            "beam",
+            "cones",
+            "dive",
+            "fronts",
+            "heap",
+            "line_graph",
+            "meeting",
+            "prefixes",
+            "sequence",
+            "sides",
+            "stages",
+        )
     ),
 }
 

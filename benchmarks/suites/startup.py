@@ -17,7 +17,7 @@ def run(bench: Bench) -> dict:
     jobs = [
         Job(_BASE, "startup", "imports", _BASE.replace(" ", "")),
         # In one process: what a package adds is small beside how much the time of its base varies.
-        Job(_OURS, "startup", "imports", "sklearn_latent", {"after": _BASE.replace(" ", "")}),
+        Job(_OURS, "startup", "imports", "sklearn_latent._taggers", {"after": _BASE.replace(" ", "")}),
     ]
     imports = bench.interleave(jobs, repeats)
     train, model = bench.folder / "train.txt", bench.folder / "startup.model"

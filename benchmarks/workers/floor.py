@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the machine needs at least for one loss and gradient: bare sparse products, and recursions by count.
+"""What the machine needs at least for one loss and gradient: bare products, and recursions by count.
 
 ``python -m benchmarks.workers.floor products CORPUS n_latent=H [edges=1] [mhz=CLOCK]``
+``python -m benchmarks.workers.floor leaves CORPUS [dtype=float32] [order=2]``
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from .common import Clock, done, main
 
 #: Rows of the product over arcs at a time, so that its result is of the size of a chunk.
 _ARC_ROWS = 1 << 19
+#: Tokens at a time of the products of leaves: the fastest of 128, 256, ..., 2,048.
+_LEAF_ROWS = 1024
 
 
 def _median(call, repeats: int) -> np.ndarray:
@@ -103,5 +106,35 @@ def products(corpus: dict, n_latent=5, edges=0, repeats=5, mhz=2500.0) -> None:
     )
 
 
+def leaves(corpus: dict, dtype="float64", order=1, repeats=1) -> None:
+    """Seconds of the dense products by NumPy that networks over handwriting need.
+
+    Each once for the leaves and once for the derivatives of the weights. For order 2 also
+    those of the networks over bigrams, from the window of two tokens.
+    """
+    n_layers, n_products, n_states = corpus["shape"].tolist()
+    leaves, X = (n_products * n_states) ** n_layers, corpus["pixels"].astype(dtype)
+    parts = [(X, len(corpus["labels"]) * leaves)]
+    if int(order) == 2:
+        before = np.zeros_like(X)
+        before[1:] = X[:-1]
+        before[corpus["offsets"][:-1]] = 0
+        parts.append((np.hstack([X, before]), len(corpus["bigrams"]) * leaves))
+    rng, wall, cpu = np.random.default_rng(0), 0.0, 0.0
+    for rows, n in parts:
+        W, steps = rng.random((rows.shape[1], n), dtype=dtype), range(0, len(rows), _LEAF_ROWS)
+        out, grad = np.ones((_LEAF_ROWS, n), dtype=dtype), np.ones_like(W)
+
+        def both(rows=rows, W=W, steps=steps, out=out, grad=grad) -> None:
+            for a in steps:
+                part = rows[a : a + _LEAF_ROWS]
+                np.matmul(part, W, out=out[: len(part)])
+                np.matmul(part.T, out[: len(part)], out=grad)
+
+        spent = _median(both, int(repeats)).tolist()
+        wall, cpu = wall + spent[0], cpu + spent[1]
+    done(seconds=wall, cpu=cpu, threads=1, columns=[n for _, n in parts])
+
+
 if __name__ == "__main__":
-    main({"products": products})
+    main({"products": products, "leaves": leaves})

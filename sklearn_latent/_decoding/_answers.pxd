@@ -56,3 +56,26 @@ cdef inline double record(Answers *s, const Sequence *q) noexcept nogil:
     if s.n_found == s.n_best and s.value[s.n_best - 1] >= TINY:
         s.lower = s.value[s.n_best - 1]
     return weight
+
+
+cdef inline bint comes_before(const Answers *answers, Py_ssize_t n_tokens, Py_ssize_t i) noexcept nogil:
+    """Whether the labels of answer i come before those of the first one."""
+    cdef const int32_t *labels = answers.labels + i * n_tokens
+    cdef Py_ssize_t t
+    for t in range(n_tokens):
+        if labels[t] != answers.labels[t]:
+            return labels[t] < answers.labels[t]
+    return False
+
+
+cdef inline void order_first(Answers *answers, const Sequence *q) noexcept nogil:
+    """Of answers equal up to rounding the one of the smallest labels becomes the first, as in a search for one."""
+    cdef int32_t *labels
+    cdef Py_ssize_t i, t
+    for i in range(1, answers.n_found):
+        if answers.log_weight[i] < answers.log_weight[0] - q.eta:
+            break
+        if comes_before(answers, q.n_tokens, i):
+            labels = answers.labels + i * q.n_tokens
+            for t in range(q.n_tokens):
+                labels[t], answers.labels[t] = answers.labels[t], labels[t]

@@ -37,17 +37,26 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from ._answers cimport order_first
 from ._beam cimport BEAM_WIDTH, Beam, beam_free, beam_start, beam_token
 from ._cones cimport Graph, cones_backward, cones_forward, graph_free
 from ._dive cimport dive_token, leave_dive, look_at_children
+from ._fronts cimport meeting_begin, meeting_free, meeting_open
 from ._heap cimport grown
 from ._line_graph cimport OUT_OF_MEMORY, TOO_LARGE, Pairs, pairs_backward, pairs_free, pairs_open
+from ._meeting cimport MEETING_FOUND, MEETING_GAVE_UP, meeting_step
 from ._prefixes cimport (
-    BACKWARD, BEAM, BOUND, DIVE, DONE, FINISH, FORWARD, GRAPH, IDLE, NO_MEMORY, PAIRS, RUNNING, SEARCH, Prefix, Search,
-    Status, expand,
+    BACKWARD, BEAM, BOUND, DIVE, DONE, FINISH, FORWARD, GRAPH, IDLE, MEET, NO_MEMORY, PAIRS, RUNNING, SEARCH, Prefix,
+    Search, Status, expand,
 )
 from ._sequence cimport bound_token, larger, sequence_begin, sequence_free, sequence_open
 from ._stages cimport arc_cost, finish_graph, graph_pays, start_graph
+
+cdef extern from "_search.h" nogil:
+    void sl_row_factors(const double *score, double *factor, double *shift, double *low, Py_ssize_t n_rows,
+                        Py_ssize_t n_columns)
+    void sl_add_term(double *sum, double *rest, double value)
+    double sl_sum_of(double sum, double rest)
 
 cdef enum:
     SLICE = 1 << 27            # multiplications or cycles between two looks at pending signals
@@ -68,17 +77,29 @@ cdef Status advance(Search *s) noexcept nogil:
                 return DONE
             if s.token < 0:
                 s.token = 0
-                look_at_children(s, NULL, -1, 0, INFINITY)
-                if s.answers.n_best == 1:
-                    s.phase = DIVE
-                elif leave_dive(s, 0) < 0:
-                    return NO_MEMORY
+                s.phase = DIVE if s.answers.n_best == 1 else MEET
+                if s.phase == DIVE:
+                    look_at_children(s, NULL, -1, 0, INFINITY)
         elif s.phase == DIVE:
             left -= s.q.width * s.q.n_states
             if dive_token(s) < 0:
                 return NO_MEMORY
+        elif s.phase == MEET:
+            spent = s.meeting.work_done
+            done = meeting_step(&s.meeting, &s.q, &s.answers)
+            left -= s.meeting.work_done - spent
+            s.n_expanded = s.meeting.n_expanded
+            if done < 0:
+                return NO_MEMORY
+            if done == MEETING_FOUND:
+                return DONE
+            if done == MEETING_GAVE_UP:
+                s.spent = spent = s.meeting.work_done
+                look_at_children(s, NULL, -1, 0, INFINITY)
+                if leave_dive(s, 0) < 0:
+                    return NO_MEMORY
         elif s.phase == BEAM:
-            left -= BEAM_WIDTH * s.q.width * s.q.n_states
+            left -= s.beam_width * s.q.width * s.q.n_states
             if beam_token(&s.beam, &s.q, &s.answers) < 0:
                 return NO_MEMORY
             if s.beam.token == s.q.n_tokens:
@@ -94,7 +115,7 @@ cdef Status advance(Search *s) noexcept nogil:
             elif s.n_expanded >= 2 * s.q.n_tokens and not s.beam.used:
                 s.phase = BEAM
                 s.after_beam = SEARCH
-                if beam_start(&s.beam, &s.q) < 0:
+                if beam_start(&s.beam, &s.q, s.beam_width) < 0:
                     return NO_MEMORY
             elif graph_pays(s):
                 s.phase = GRAPH
@@ -140,7 +161,7 @@ cdef Status advance(Search *s) noexcept nogil:
                 return DONE
             s.phase = BEAM
             s.after_beam = FINISH
-            if beam_start(&s.beam, &s.q) < 0:
+            if beam_start(&s.beam, &s.q, s.beam_width) < 0:
                 return NO_MEMORY
     return RUNNING
 
@@ -172,7 +193,9 @@ cdef int search_open(Search *s, Py_ssize_t longest) noexcept nogil:
     s.prefix = <Prefix *> moved
     moved = grown(NULL, &s.vector_capacity, n_prefixes * s.q.width, sizeof(double))
     s.vector = <double *> moved
-    return -1 if s.prefix == NULL or s.vector == NULL else 0
+    if s.prefix == NULL or s.vector == NULL:
+        return -1
+    return meeting_open(&s.meeting, &s.q, longest) if s.answers.n_best > 1 else 0
 
 
 cdef void search_begin(Search *s, Py_ssize_t n_tokens) noexcept nogil:
@@ -204,6 +227,7 @@ cdef void search_begin(Search *s, Py_ssize_t n_tokens) noexcept nogil:
     s.n_expanded = 0
     s.phase = BOUND
     s.token = n_tokens - 1
+    meeting_begin(&s.meeting, &s.q, s.answers.n_best, s.max_expansions)
 
 
 cdef bint search_end(Search *s, double *log_upper) noexcept nogil:
@@ -213,6 +237,7 @@ cdef bint search_end(Search *s, double *log_upper) noexcept nogil:
     if s.dead:
         log_upper[0] = -INFINITY
         return True
+    order_first(&s.answers, &s.q)
     top = s.heap.entry[0].value if s.heap.size > 0 else 0.0
     top = larger(top, s.answers.dropped)
     proven = top <= s.answers.lower * (1.0 + s.q.eta) and not s.huge
@@ -253,6 +278,7 @@ cdef void search_free(Search *s) noexcept nogil:
     free(s.vector)
     free(s.heap.entry)
     free(s.spare.entry)
+    meeting_free(&s.meeting)
 
 
 cdef double *renumbered(const double *rows, Py_ssize_t n_rows, const int32_t *state, Py_ssize_t n) noexcept nogil:
@@ -292,6 +318,25 @@ cdef bint renumber(Search *s, Py_ssize_t n_tokens, Py_ssize_t n_arc_rows, const 
     return True
 
 
+cdef bint factors_of(const double *score, Py_ssize_t n_tokens, Py_ssize_t n_states, double least, double *factor,
+                     double *rows, double *unit) noexcept nogil:
+    """Factors of one sequence and the sum of what they were divided by; False if one is smaller than `least`.
+
+    rows, (2, n_tokens), is for work.
+    """
+    cdef double *low = rows + n_tokens
+    cdef double rest = 0.0
+    cdef Py_ssize_t t
+    unit[0] = 0.0
+    sl_row_factors(score, factor, rows, low, n_tokens, n_states)
+    for t in range(n_tokens):
+        if not low[t] >= least:
+            return False
+        sl_add_term(unit, &rest, rows[t])
+    unit[0] = sl_sum_of(unit[0], rest)
+    return True
+
+
 def label_search(
     const double[:, ::1] node_factor,    # IN  (n_tokens, n_states) exp of shifted scores, 0 = forbidden
     const double[:, :, ::1] arc_factor,  # IN  (1 | n_tokens, n_states, n_states) [source, target] into the token
@@ -305,6 +350,7 @@ def label_search(
     Py_ssize_t max_order=0,              # labels that the nodes of a graph may know, 0 = no graph
     Py_ssize_t patience=-1,              # expansions before each graph, -1 = when they pay
     Py_ssize_t budget=300_000,           # most arcs of a line graph
+    Py_ssize_t beam_width=BEAM_WIDTH,    # prefixes of a token in the beam
 ) -> tuple:
     """Find the n_best heaviest label sequences: (n_found, log_upper_bound, proven, n_expanded).
 
@@ -332,6 +378,7 @@ def label_search(
     s.most_order = max_order
     s.patience = patience
     s.budget = budget
+    s.beam_width = beam_width
     try:
         with nogil:
             if (not renumber(&s, node_factor.shape[0], arc_factor.shape[0], &label_state[0], &node, &arc)
@@ -354,32 +401,38 @@ def label_search(
 
 
 def label_search_batch(
-    const double[:, ::1] node_factor,    # IN  (n_tokens, n_states) exp of shifted scores, 0 = forbidden
+    const double[:, ::1] node,           # IN  (n_tokens, n_states) log-scores, -inf = forbidden
     const double[:, :, ::1] arc_factor,  # IN  (1 | n_tokens, n_states, n_states) [source, target] into the token
+    const double[::1] arc_shift,         # IN  (1 | n_tokens,) log of what each row of factors was divided by
     const int32_t[::1] label_ptr,        # IN  (n_labels + 1,) states of a label are neighbours
     const int64_t[::1] offsets,          # IN  (n_sequences + 1,)
-    const uint8_t[::1] wanted,           # IN  (n_sequences,) 0 = leave it out
+    Py_ssize_t n_best,
     Py_ssize_t max_search,
     Py_ssize_t free_expansions,          # a token, granted beyond max_search
     double epsilon,
     Py_ssize_t max_order,
     Py_ssize_t patience,
     Py_ssize_t budget,
-    int32_t[::1] labels,                 # OUT (n_tokens,) label ids
-    double[::1] gap,                     # OUT (n_sequences,) log of bound over weight, inf = no sequence found
+    double least_factor,                 # sequences with smaller positive node factors are left out
+    uint8_t[::1] served,                 # INOUT (n_sequences,) 0 = leave it out; 0 comes back where it was left out
+    int32_t[::1] labels,                 # OUT (n_best n_tokens,) label ids, for each sequence (n_best, its tokens)
+    double[:, ::1] log_weight,           # OUT (n_sequences, n_best) log of the summed scores, -inf where unused
+    double[::1] gap,                     # OUT (n_sequences,) log of bound over best weight, inf = no sequence found
     uint8_t[::1] proven,                 # OUT (n_sequences,)
     int64_t[::1] n_expanded,             # OUT (n_sequences,)
 ) -> None:
-    """`label_search` for the best sequence of each of a batch, in the same room; empty ones are left out."""
+    """`label_search` for each sequence of a batch, in the same room; empty ones are left out."""
     cdef Search s
     cdef Status status = RUNNING
-    cdef Py_ssize_t n_states = node_factor.shape[1]
+    cdef Py_ssize_t n_states = node.shape[1]
     cdef Py_ssize_t longest = 0
-    cdef Py_ssize_t i, n
+    cdef Py_ssize_t i, n, k
     cdef int64_t left = SLICE
-    cdef double log_weight, log_upper
+    cdef double log_upper
+    cdef double *factor = NULL
+    cdef double unit = 0.0
     memset(&s, 0, sizeof(Search))
-    for i in range(wanted.shape[0]):
+    for i in range(served.shape[0]):
         longest = max(longest, <Py_ssize_t> (offsets[i + 1] - offsets[i]))
     if longest == 0:
         return
@@ -388,30 +441,40 @@ def label_search_batch(
     s.q.n_labels = label_ptr.shape[0] - 1
     s.q.arc = &arc_factor[0, 0, 0]
     s.q.arc_step = n_states * n_states if arc_factor.shape[0] > 1 else 0
-    s.answers.n_best = 1
-    s.answers.log_weight = &log_weight
+    s.answers.n_best = n_best
     s.epsilon = epsilon
     s.most_order = max_order
     s.patience = patience
     s.budget = budget
+    s.beam_width = BEAM_WIDTH
     i = 0
     try:
         with nogil:
-            if search_open(&s, longest) < 0:
+            factor = <double *> malloc(<size_t>longest * (n_states + 2) * sizeof(double))
+            if factor == NULL or search_open(&s, longest) < 0:
                 status = NO_MEMORY
-        while status == RUNNING and i < wanted.shape[0]:
+        while status == RUNNING and i < served.shape[0]:
             with nogil:
                 left = SLICE
-                while i < wanted.shape[0] and left > 0:
+                while i < served.shape[0] and left > 0:
                     n = offsets[i + 1] - offsets[i]
-                    if n == 0 or not wanted[i]:
-                        i += 1
-                        continue
                     if s.phase == IDLE:
-                        s.q.node = &node_factor[offsets[i], 0]
+                        served[i] = served[i] and n > 0 and factors_of(
+                            &node[offsets[i], 0], n, n_states, least_factor, factor, factor + longest * n_states, &unit)
+                        if not served[i]:
+                            i += 1
+                            continue
+                        s.q.node = factor
                         if s.q.arc_step > 0:
                             s.q.arc = &arc_factor[offsets[i], 0, 0]
-                        s.answers.labels = &labels[offsets[i]]
+                        # No more than there are, so that an answer does not depend on what else is in the batch.
+                        s.answers.n_best = 1
+                        k = 0
+                        while k < n and s.answers.n_best < n_best:
+                            s.answers.n_best = min(s.answers.n_best * s.q.n_labels, n_best)
+                            k += 1
+                        s.answers.labels = &labels[n_best * offsets[i]]
+                        s.answers.log_weight = &log_weight[i, 0]
                         s.max_expansions = max_search + free_expansions * n
                         search_begin(&s, n)
                     status = advance(&s)
@@ -420,8 +483,12 @@ def label_search_batch(
                     status = RUNNING
                     left -= n * n_states * n_states
                     proven[i] = search_end(&s, &log_upper)
-                    gap[i] = log_upper - log_weight if s.answers.n_found > 0 else INFINITY
+                    gap[i] = log_upper - log_weight[i, 0] if s.answers.n_found > 0 else INFINITY
                     n_expanded[i] = s.n_expanded
+                    for k in range(1, n):
+                        unit += arc_shift[offsets[i] + k] if s.q.arc_step > 0 else arc_shift[0]
+                    for k in range(s.answers.n_found):
+                        log_weight[i, k] += unit
                     forget(&s)
                     i += 1
             PyErr_CheckSignals()
@@ -429,3 +496,4 @@ def label_search_batch(
             raise MemoryError(f"label_search_batch: no memory for more prefixes at sequence {i}")
     finally:
         search_free(&s)
+        free(factor)

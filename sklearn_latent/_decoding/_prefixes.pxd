@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, int64_t
 from ._answers cimport Answers, record
 from ._beam cimport Beam
 from ._cones cimport Graph
+from ._fronts cimport Meeting
 from ._heap cimport Entry, Heap, grown, pop, push
 from ._line_graph cimport Pairs
 from ._sequence cimport HUGE, TINY, Sequence, child_bound, covers, extend, larger, smaller, spread_out
@@ -31,6 +32,7 @@ cdef enum Phase:
     IDLE
     BOUND
     DIVE
+    MEET
     SEARCH
     BEAM
     PAIRS
@@ -52,6 +54,8 @@ cdef struct Search:
     Sequence q
     Answers answers
     Beam beam
+    Py_ssize_t beam_width
+    Meeting meeting
     Py_ssize_t max_expansions
     double epsilon
     double accepted            # stop when top <= lower * (1 + accepted)

@@ -14,6 +14,9 @@ enum { SL_BLOCK = 8 };
 #define SL_FLOOR 1e-300 /* smallest value of something positive */
 #define SL_TINY 1e-270  /* prefixes below are given up; SL_FLOOR is no more than rounding beside it */
 #define SL_HUGE 1e290   /* vectors beyond it void the certificate */
+#define SL_LEAST_JOINED 1e-150 /* smallest threshold of a search from both ends, and the largest of its bounds: */
+#define SL_MOST_FRONT 1e120
+#define SL_SPARE 1.4     /* sequences that its threshold is to leave, times those wanted */
 #define SL_DETOUR 0.5   /* the way down goes on while its bound is not below this of the best one passed by */
 
 /* out(h, g) = arc(g, h) for an n x n matrix, tile by tile. */
@@ -137,6 +140,12 @@ SL_WIDE static void sl_spread(const double *SL_RESTRICT rows, ptrdiff_t stride, 
             total += a[k] * SL_AT(sl_block8, rows + k * stride + h);
         *(sl_block8 *)(out + h) = total;
     }
+    for (; h + SL_BLOCK / 2 <= n; h += SL_BLOCK / 2) {
+        sl_block4 total = a[0] * SL_AT(sl_block4, rows + h);
+        for (ptrdiff_t k = 1; k < n_rows; k++)
+            total += a[k] * SL_AT(sl_block4, rows + k * stride + h);
+        *(sl_block4 *)(out + h) = total;
+    }
 #endif
     for (; h < n; h++) {
         double total = 0.0;
@@ -144,6 +153,42 @@ SL_WIDE static void sl_spread(const double *SL_RESTRICT rows, ptrdiff_t stride, 
             total += a[k] * rows[k * stride + h];
         out[h] = total;
     }
+}
+
+/* out(g) = sum over columns h of rows(g, h) v(h), for `n_rows` rows of `n` columns. */
+SL_WIDE static void sl_gather(const double *SL_RESTRICT rows, ptrdiff_t stride, const double *SL_RESTRICT v,
+                              ptrdiff_t n_rows, ptrdiff_t n, double *SL_RESTRICT out)
+{
+    for (ptrdiff_t g = 0; g < n_rows; g++) {
+        const double *row = rows + g * stride;
+        double total = 0.0;
+        for (ptrdiff_t h = 0; h < n; h++)
+            total += row[h] * v[h];
+        out[g] = total;
+    }
+}
+
+/* Positive numbers by quarters of octaves, in their order (zero: 0), and the smallest number of a quarter. */
+static inline int64_t sl_quarter_octave(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return x > 0.0 ? bits >> 50 : 0;
+}
+
+static inline double sl_of_quarter_octave(int64_t key)
+{
+    double x;
+    key <<= 50;
+    memcpy(&x, &key, sizeof x);
+    return x;
+}
+
+/* out(i + shift) += values(i) as far as there is room */
+SL_WIDE static void sl_add_shifted(double *SL_RESTRICT out, const double *SL_RESTRICT values, ptrdiff_t shift, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n - shift; i++)
+        out[i + shift] += values[i];
 }
 
 /* out(h) = node(h) rest(h); the largest, and the smallest in `low`. */

@@ -82,8 +82,7 @@ cdef inline bint graph_pays(const Search *s) noexcept nogil:
         return False
     if s.patience >= 0:
         return s.n_expanded >= s.expanded_before + s.patience
-    # Walking to the end of each further answer is no sign of a hard sequence.
-    if s.order == 0 and 2 * s.n_expanded < (s.answers.n_best + 3) * s.q.n_tokens:
+    if s.order == 0 and s.n_expanded < 2 * s.q.n_tokens:
         return False
     return s.spent >= s.next_order_at or (s.order == 0 and s.answers.n_best == 1)
 

@@ -72,23 +72,25 @@ class BayesRiskDecoder:
         out = Decoded.of(np.zeros(len(lattice.node), dtype=np.int32), len(lattice))
         first_is_best = np.ones(len(lattice), dtype=bool)
         top_log_prob = np.full(len(lattice), -np.inf)
-        for i, (first, last) in enumerate(lattice.ranges()):
+        nbest = label_nbest(lattice, self.n_paths, self.max_search)
+        for i, ((first, last), found) in enumerate(zip(lattice.ranges(), nbest, strict=True)):
             if first == last:
                 continue
-            codes, log_prob, proven, out.n_expanded[i] = label_nbest(lattice, i, self.n_paths, self.max_search)
-            out.n_unfinished += not proven
-            if not len(codes):
+            out.n_expanded[i] = found.n_expanded
+            out.n_unfinished += not found.proven
+            if not len(found.labels):
                 continue
-            expected = self._expected_score(codes, np.exp(log_prob))
+            expected = self._expected_score(found.labels, np.exp(found.log_prob))
             if np.isnan(expected).any():
-                raise ValueError(f"mbr_metric gave nan for labels {[self.labels[c] for c in codes[0].tolist()]!r}")
+                labels = [self.labels[c] for c in found.labels[0].tolist()]
+                raise ValueError(f"mbr_metric gave nan for labels {labels!r}")
             # Equal scores differ by the rounding of their sums: the first that is as good as the best is meant.
             best = expected.max()
             k = int(np.argmax(expected >= best - _TIE * abs(best)))
-            out.codes[first:last] = codes[k]
-            out.n_paths[i] = len(codes)
-            top_log_prob[i] = log_prob[0] if proven else 0.0
-            first_is_best[i] = proven and k == 0
+            out.codes[first:last] = found.labels[k]
+            out.n_paths[i] = len(found.labels)
+            top_log_prob[i] = found.log_prob[0] if found.proven else 0.0
+            first_is_best[i] = found.proven and k == 0
         out.log_prob = lattice.label_log_prob(out.codes)
         out.exact = first_is_best | at_least_half(out.log_prob)
         empty = np.diff(lattice.offsets) == 0

@@ -66,6 +66,13 @@ static inline double sl_exp_nonpositive(double x)
     return x < -708.0 ? 0.0 : p;
 }
 
+/* exp of numbers that are not positive, in place */
+SL_WIDE static void sl_exp_all(double *SL_RESTRICT x, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        x[i] = sl_exp_nonpositive(x[i]);
+}
+
 /* Long sums of scores with the rounding of each addition kept (Neumaier 1974): a loss is the difference of two such sums,
  * and what rounding leaves of it has to be small beside the loss and not beside the sums. */
 static inline void sl_add_term(double *sum, double *rest, double value)
@@ -294,10 +301,52 @@ SL_WIDE static void sl_add_scaled(double *SL_RESTRICT out, const double *SL_REST
         out[h] += weight * values[h];
 }
 
-/* out[h] = max_g (d[g] + M[g, h]) */
+#if SL_BLOCKS
+
+/* One to three blocks of columns of sl_max_plus at a time, in registers over all rows; as a loop over numbers, of which the
+ * compiler makes one instruction where it has registers of eight. */
+static inline __attribute__((always_inline)) void sl_max_plus_columns(const double *SL_RESTRICT d,
+                                                                      const double *SL_RESTRICT M,
+                                                                      double *SL_RESTRICT out, ptrdiff_t n,
+                                                                      const int n_blocks)
+{
+    sl_block8 best[3];
+    for (int j = 0; j < n_blocks; j++)
+        best[j] = d[0] + SL_AT(sl_block8, M + 8 * j);
+    for (ptrdiff_t g = 1; g < n; g++) {
+        const double base = d[g];
+        const double *row = M + g * n;
+        for (int j = 0; j < n_blocks; j++) {
+            const sl_block8 value = base + SL_AT(sl_block8, row + 8 * j);
+#pragma omp simd
+            for (int l = 0; l < 8; l++)
+                best[j][l] = value[l] > best[j][l] ? value[l] : best[j][l];
+        }
+    }
+    for (int j = 0; j < n_blocks; j++)
+        *(sl_block8 *)(out + 8 * j) = best[j];
+}
+
+#endif
+
+/* out[h] = max_g (d[g] + M[g, h]); a last block that would not be full is moved back over columns done already. */
 SL_WIDE static void sl_max_plus(const double *SL_RESTRICT d, const double *SL_RESTRICT M, double *SL_RESTRICT out,
                                 ptrdiff_t n)
 {
+#if SL_BLOCKS
+    if (n >= 8) {
+        ptrdiff_t h = 0;
+        for (; h + 24 <= n; h += 24)
+            sl_max_plus_columns(d, M + h, out + h, n, 3);
+        for (; h + 16 <= n; h += 16)
+            sl_max_plus_columns(d, M + h, out + h, n, 2);
+        for (; h < n; h += 8) {
+            const ptrdiff_t first = h + 8 <= n ? h : n - 8;
+            sl_max_plus_columns(d, M + first, out + first, n, 1);
+        }
+        return;
+    }
+#endif
     for (ptrdiff_t h = 0; h < n; h++)
         out[h] = d[0] + M[h];
     for (ptrdiff_t g = 1; g < n; g++) {

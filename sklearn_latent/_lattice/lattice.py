@@ -13,7 +13,7 @@ import numpy as np
 from .topology import Topology
 
 try:
-    from . import _kernels, _lanes
+    from . import _kernels, _label_sums, _lanes
 except ImportError as error:
     # Python looks into the current folder first, and a checkout has no kernels unless it was built in place.
     raise ImportError(
@@ -159,8 +159,8 @@ class Lattice:
         return None if np.isnan(self.arc_factors.factor).any() else Lanes.of(self.node, self.offsets)
 
     @cached_property
-    def _shared_matrix(self) -> np.ndarray:
-        """Factors of the one arc row as a matrix, for all sequences of the batch."""
+    def shared_arcs(self) -> np.ndarray:
+        """Factors of the one arc row as matrices (1, n_states, n_states), for all sequences of the batch."""
         return self.topology.as_matrix(self.arc_factors.factor, 0.0)
 
     @property
@@ -250,7 +250,7 @@ class Lattice:
         if node.low[first:last].min() >= _SEARCH_RANGE and arc.low[rows].min() >= _SEARCH_RANGE:
             unit = node.shift[first:last].sum()
             unit += arc.shift[first + 1 : last].sum() if self.arc_rows_differ else arc.shift[0] * (last - first - 1)
-            shared = None if self.arc_rows_differ else self._shared_matrix
+            shared = None if self.arc_rows_differ else self.shared_arcs
             matrices = self.topology.as_matrix(arc.factor[rows], 0.0) if shared is None else shared
             return SearchFactors(node.factor[first:last], matrices, float(unit))
         return self._rescaled_factors(first, last, self.topology.as_matrix(self.arc[rows]))
@@ -291,6 +291,13 @@ class Lattice:
                 sums = (masses, state_mass, arc_mass, log_sum)
                 _lanes.path_walk(self.node, self.arc, *path, self.offsets, weight, *sums)
             return log_sum
+        if clamp is not None and len(clamp) and top.dense and not masses and (clamp >= 0).all():
+            arc = self.arc_factors
+            _label_sums.label_sums(
+                self.node, arc.factor, arc.shift, arc.low, top.label_ptr, top.label_state, clamp, self.offsets,
+                log_sum, certified, np.empty(2 * top.n_states), np.empty(self._longest * top.n_states),
+            )  # fmt: skip
+            return self._exactly_where_needed(clamp, weight, masses, state_mass, arc_mass, log_sum, certified)
         clamp = _NO_CLAMP if clamp is None else clamp
         # With one arc row the kernels sum without the factors and multiply at the end: they need zeros to start.
         own_arc_mass = np.zeros_like(self.arc) if masses and not self.arc_rows_differ else arc_mass
@@ -299,14 +306,20 @@ class Lattice:
             self._walk_one_by_one(clamp, weight, *sums)
         else:
             self._walk_in_lanes(self._in_lanes, clamp, weight, *sums)
+        self._exactly_where_needed(clamp, weight, *sums)
+        if own_arc_mass is not arc_mass:
+            arc_mass += own_arc_mass
+        return log_sum
+
+    def _exactly_where_needed(self, clamp, weight, masses, state_mass, arc_mass, log_sum, certified) -> np.ndarray:
+        """Do again what a fast walk did not certify."""
+        top = self.topology
         if not certified.all():
             _kernels.accumulate_exact(
                 self.node, self.arc, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr, top.label_state,
                 clamp, self.offsets, np.flatnonzero(certified == 0).astype(np.int64), weight, masses,
-                state_mass, own_arc_mass, log_sum, np.empty((1, (2 * self._longest + 1) * top.n_states)),
+                state_mass, arc_mass, log_sum, np.empty((1, (2 * self._longest + 1) * top.n_states)),
             )  # fmt: skip
-        if own_arc_mass is not arc_mass:
-            arc_mass += own_arc_mass
         return log_sum
 
     def _path_of(self, clamp: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

@@ -15,6 +15,8 @@
 
 /* Parents taken at a time. */
 #define SL_SPN_BLOCK 256
+/* Bytes of a row in a tile of columns: those of a hundred rows fit into the first cache, one row into registers. */
+#define SL_SPN_TILE 256
 
 /* log(x) for normal x > 0, within 2 ulp or 1e-16: x = 2^k m, 1/sqrt(2) <= m < sqrt(2), log m = 2 artanh((m - 1) / (m + 1))
  * by its series to the 21st power (the next term is below 4e-18). NaN gives NaN. */
@@ -98,6 +100,7 @@ static inline float sl_spn_expf(float x)
 #define SL_LOG sl_spn_log
 #define SL_PRODUCT_LIMIT 1000.0
 #include "_spn_layers.h"
+#include "_spn_sums.h"
 #undef SL_REAL
 #undef SL_NAME
 #undef SL_EXP
@@ -110,6 +113,7 @@ static inline float sl_spn_expf(float x)
 #define SL_LOG sl_spn_logf
 #define SL_PRODUCT_LIMIT 120.0
 #include "_spn_layers.h"
+#include "_spn_sums.h"
 #undef SL_REAL
 #undef SL_NAME
 #undef SL_EXP

@@ -17,7 +17,7 @@ All levels of a token are done before the next one, so that what one level write
 Cost: one exponential a leaf and inner value, one logarithm a parent, a few passes over each.
 """
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 cdef extern from "_spn.h" nogil:
     void spn_level_64 "sl_spn_level_64" (double *, const double *, double *, Py_ssize_t C, Py_ssize_t I, Py_ssize_t H,
@@ -30,6 +30,14 @@ cdef extern from "_spn.h" nogil:
     void spn_spread_32 "sl_spn_spread_32" (const float *, float *, Py_ssize_t n, Py_ssize_t R) noexcept
     void spn_collect_64 "sl_spn_collect_64" (const double *, double *, Py_ssize_t n, Py_ssize_t R) noexcept
     void spn_collect_32 "sl_spn_collect_32" (const float *, float *, Py_ssize_t n, Py_ssize_t R) noexcept
+    void spn_sums_64 "sl_spn_sums_64" (
+        const int32_t *, const int32_t *, const double *, Py_ssize_t n_sums,
+        const double *, Py_ssize_t n_rows, Py_ssize_t rows_stride,
+        double *, Py_ssize_t out_stride, Py_ssize_t n_columns, double *work, bint more) noexcept
+    void spn_sums_32 "sl_spn_sums_32" (
+        const int32_t *, const int32_t *, const float *, Py_ssize_t n_sums,
+        const float *, Py_ssize_t n_rows, Py_ssize_t rows_stride,
+        float *, Py_ssize_t out_stride, Py_ssize_t n_columns, float *work, bint more) noexcept
 
 ctypedef fused real:
     float
@@ -137,6 +145,33 @@ def collect(
                 spn_collect_64(&leaf[t, start], &shared[t, 0], n, n_roots)
             else:
                 spn_collect_32(&leaf[t, start], &shared[t, 0], n, n_roots)
+
+
+def sums(
+    const int32_t[::1] ptr,       # IN    (n_sums + 1,)
+    const int32_t[::1] index,     # IN    (n,) rows
+    const real[::1] value,        # IN    (n,)
+    const real[:, :] rows,        # IN    (n_rows, n_columns), each row contiguous
+    real[:, :] out,               # INOUT (n_sums, n_columns), likewise
+    real[::1] work,               # WORK  SL_SPN_TILE bytes for each row and one more
+    bint more,
+):
+    """out[s] = sum of value[k] rows[index[k]] over k in [ptr[s], ptr[s + 1]), added to what is there if `more`."""
+    cdef Py_ssize_t n_sums = out.shape[0], n_rows = rows.shape[0], n = out.shape[1]
+    cdef Py_ssize_t rows_stride = rows.strides[0] // sizeof(real), out_stride = out.strides[0] // sizeof(real)
+    if n_sums == 0 or n == 0:
+        return
+    if n_rows == 0 or value.shape[0] == 0:
+        if not more:
+            out[:, :] = 0
+        return
+    with nogil:
+        if real is double:
+            spn_sums_64(&ptr[0], &index[0], &value[0], n_sums, &rows[0, 0], n_rows, rows_stride, &out[0, 0],
+                        out_stride, n, &work[0], more)
+        else:
+            spn_sums_32(&ptr[0], &index[0], &value[0], n_sums, &rows[0, 0], n_rows, rows_stride, &out[0, 0],
+                        out_stride, n, &work[0], more)
 
 
 def add_places(

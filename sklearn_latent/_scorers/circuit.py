@@ -22,6 +22,7 @@ import numpy as np
 
 from . import _linear_kernels, _spn_kernels
 from .base import Parts
+from .dense import add_transposed_product, product
 from .design import Design
 from .support import Pattern
 
@@ -32,8 +33,6 @@ DOUBLE = np.dtype(np.float64)
 _STEP_BYTES = 1 << 24
 #: Rows at a time: fewer and BLAS spends its time on fetching the weights, more and the leaves leave the caches.
 _LEAST_STEP, _MOST_STEP = 128, 4096
-#: Columns of weights that one task of a gradient takes at least.
-_COLUMNS = 512
 
 
 @dataclass(frozen=True)
@@ -334,7 +333,7 @@ class Circuit:
         D = self.n_features
         if not inputs.design.sparse:
             for at, rows in self._windows(inputs, first, last, out.dtype):
-                np.matmul(rows, coef[: self.n_observations * D], out=out[at])
+                product(rows, coef[: self.n_observations * D], out[at])
         else:
             _product(inputs.design, first, last, coef[:D], out)
         for back in range(1, self.n_observations if inputs.design.sparse else 0):
@@ -377,7 +376,7 @@ class Circuit:
         D = self.n_features
         if not inputs.design.sparse:
             for at, rows in self._windows(inputs, first, last, delta.dtype):
-                _add_dense_product(rows, delta[at], grad[: self.n_observations * D], tasks)
+                add_transposed_product(rows, delta[at], grad[: self.n_observations * D], tasks)
         for back in range(self.n_observations if inputs.design.sparse else 0):
             low = max(first, back)
             if low >= last:
@@ -415,7 +414,7 @@ class Circuit:
 def _product(design: Design, first: int, last: int, coef: np.ndarray, out: np.ndarray) -> None:
     """``rows @ coef``, written to `out`."""
     if not design.sparse:
-        np.matmul(design.dense_part(first, last, out.dtype), coef, out=out)
+        product(design.dense_part(first, last, out.dtype), coef, out)
         return
     part = design if (first, last) == (0, design.shape[0]) else design.rows(first, last)
     out[:] = 0
@@ -427,23 +426,11 @@ def _add_product(
 ) -> None:
     """``grad += rows.T @ delta``."""
     if not design.sparse:
-        _add_dense_product(design.dense_part(first, last, delta.dtype), delta, grad, tasks)
+        add_transposed_product(design.dense_part(first, last, delta.dtype), delta, grad, tasks)
         return
     part = design if (first, last) == (0, design.shape[0]) else design.rows(first, last)
     sparse, delta = part.by_feature, np.ascontiguousarray(delta)
     tasks(lambda r: _linear_kernels.add_gradient(*sparse, delta, grad, *r), part.ranges_of(pattern))
-
-
-def _add_dense_product(rows: np.ndarray, delta: np.ndarray, grad: np.ndarray, tasks: Callable) -> None:
-    """``grad += rows.T @ delta``."""
-    n = delta.shape[1]
-    width = max(_COLUMNS, -(-n // 8))
-
-    def add_columns(columns: tuple[int, int]) -> None:
-        a, b = columns
-        grad[:, a:b] += rows.T @ delta[:, a:b]
-
-    tasks(add_columns, [(a, min(a + width, n)) for a in range(0, n, width)])
 
 
 def narrowed_circuits(circuits: list[Circuit], features: np.ndarray) -> tuple[list[Circuit], np.ndarray]:

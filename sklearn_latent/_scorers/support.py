@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,8 @@ __all__ = ["Pattern", "Support", "full_support", "observed_support"]
 
 #: Largest table of (feature, label) flags; beyond it pairs are sorted instead.
 _TABLE_CELLS = 1 << 28
+#: Numbers of a dense matrix whose places are looked at together.
+_BLOCK_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -128,14 +130,12 @@ def _seen_pairs(parts: Iterable, n_features: int, n_columns: int) -> tuple[np.nd
     """Sorted distinct (feature, column) pairs; `parts` yields (design, seen_ptr, seen_column)."""
     if n_features * n_columns <= _TABLE_CELLS:
         table = np.zeros((n_features, n_columns), dtype=np.uint8)
-        for design, ptr, column in parts:
-            sparse = _sparse_view(design)
-            _linear_kernels.mark_seen(*sparse, ptr, column, table)
+        for (row_ptr, feature, values), ptr, column in _sparse_parts(parts):
+            _linear_kernels.mark_seen(row_ptr, feature, values, ptr, column, table)
         cells = np.flatnonzero(table)
     else:
         cells = np.empty(0, dtype=np.int64)
-        for design, ptr, column in parts:
-            row_ptr, feature, values = _sparse_view(design)
+        for (row_ptr, feature, values), ptr, column in _sparse_parts(parts):
             token = np.repeat(np.arange(len(row_ptr) - 1), np.diff(row_ptr))
             if len(values):
                 token, feature = token[values != 0], feature[values != 0]
@@ -146,12 +146,24 @@ def _seen_pairs(parts: Iterable, n_features: int, n_columns: int) -> tuple[np.nd
     return feature, cells - feature * n_columns
 
 
-def _sparse_view(design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if design.sparse:
-        return design.row_ptr, design.feature, design.values
-    present = design.dense_rows() != 0
-    ptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
-    return ptr, np.nonzero(present)[1].astype(np.int64), np.empty(0)
+def _sparse_parts(parts: Iterable) -> Iterator[tuple[tuple, np.ndarray, np.ndarray]]:
+    """The CSR arrays of each design with its pointers and columns; dense rows a block at a time.
+
+    The places of the numbers of a dense matrix take three times its memory.
+    """
+    for design, ptr, column in parts:
+        if design.sparse:
+            yield (design.row_ptr, design.feature, design.values), ptr, column
+            continue
+        n_tokens, n_features = design.shape
+        step = max(1, _BLOCK_CELLS // max(1, n_features))
+        for a in range(0, n_tokens, step):
+            b = min(n_tokens, a + step)
+            present = design.dense_part(a, b, np.float64) != 0
+            row_ptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
+            feature = np.flatnonzero(present).astype(np.int64, copy=False)
+            feature %= n_features
+            yield (row_ptr, feature, np.empty(0)), ptr[a : b + 1], column
 
 
 def _seen_labels(codes: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:

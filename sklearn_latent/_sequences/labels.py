@@ -10,6 +10,7 @@ import numpy as np
 from .collector import no_cycle_search
 from .frames import column_names, group_lengths, value_column
 from .matrix import sequence_indices
+from .words import shorten
 
 __all__ = ["FOREIGN", "UNKNOWN", "LabelCodec", "LabelSequences", "flatten_labels", "one_kind"]
 
@@ -133,7 +134,12 @@ class LabelCodec:
             found = {label for labels in y for label in labels} - {None}
         except TypeError:
             raise ValueError(_first_unhashable(y)) from None
+        missing = [label for label in found if label != label]  # NaN and NaT of every library
+        if missing:
+            raise ValueError(_first_of(y, missing[0]))
         try:
+            if issubclass(kind, frozenset):  # sorted by inclusion they'd stand as the hash seed has it
+                raise TypeError
             return cls(as_classes(sorted(found)))
         except TypeError:
             raise ValueError(f"labels must be sortable, got {kind.__name__}") from None
@@ -150,7 +156,7 @@ class LabelCodec:
             for t, label in enumerate(labels):
                 if label not in self._code:
                     raise ValueError(
-                        f"y[{i}][{t}] is {label!r}, which is not one of the labels {self.classes.tolist()}"
+                        f"y[{i}][{t}] is {shorten(label)}, which is not one of the labels {self.classes.tolist()}"
                     )
 
     def encode(self, y: list[list]) -> np.ndarray:
@@ -221,17 +227,27 @@ def _label_list(labels, i: int, name: str) -> list:
     elif isinstance(labels, np.ndarray):
         if labels.ndim != 1:
             raise TypeError(f"{name}[{i}] must be a 1-D array of labels, got {labels.ndim} dimensions")
+        if labels.dtype.kind in "mM":
+            _refuse_nat(np.flatnonzero(np.isnat(labels)).tolist(), name, i)
         out = labels.tolist()
     elif isinstance(labels, (str, bytes, dict)) or not isinstance(labels, Iterable):
         raise TypeError(
-            f"{name}[{i}] is {labels!r} ({type(labels).__name__}), but {name} must hold one list of labels a sequence, "
-            "such as [['B', 'I'], ['O']]"
+            f"{name}[{i}] is {shorten(labels)} ({type(labels).__name__}), but {name} must hold one list of labels "
+            "a sequence, such as [['B', 'I'], ['O']]"
         )
     else:
         out = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     if any(issubclass(kind, np.generic) for kind in set(map(type, out))):
+        times = (np.datetime64, np.timedelta64)
+        _refuse_nat([t for t, label in enumerate(out) if isinstance(label, times) and np.isnat(label)], name, i)
         out = [label.item() if isinstance(label, np.generic) else label for label in out]
     return out
+
+
+def _refuse_nat(places: list[int], name: str, i: int) -> None:
+    """Refuse times that are missing: as Python scalars they are None, which stands for an unknown label."""
+    if places:
+        raise ValueError(f"{name}[{i}][{places[0]}] is NaT, which is not a label")
 
 
 def one_kind(y: list[list]) -> type | None:
@@ -252,8 +268,8 @@ def one_kind(y: list[list]) -> type | None:
                 first = (kind, i, t, label)
             elif kind is not first[0]:
                 raise ValueError(
-                    f"labels must be of one kind: y[{i}][{t}] is {label!r} ({kind.__name__}), "
-                    f"but y[{first[1]}][{first[2]}] is {first[3]!r} ({first[0].__name__})"
+                    f"labels must be of one kind: y[{i}][{t}] is {shorten(label)} ({kind.__name__}), "
+                    f"but y[{first[1]}][{first[2]}] is {shorten(first[3])} ({first[0].__name__})"
                 )
     return None if first is None else first[0]
 
@@ -264,7 +280,13 @@ def _check_label(label, labels: list, i: int, t: int, kind: type) -> None:
             if isinstance(value, float) and not value.is_integer():
                 raise ValueError(f"y[{i}][{t_bad}] is {value!r}: a label that is a float must be a whole number")
     elif kind is complex or kind.__name__ == "NAType":
-        raise ValueError(f"y[{i}][{t}] is {label!r}, which is not a label")
+        raise ValueError(f"y[{i}][{t}] is {shorten(label)}, which is not a label")
+
+
+def _first_of(y: list[list], wrong) -> str:
+    """Message that names the first place of an object that is no label."""
+    place = next((i, t) for i, labels in enumerate(y) for t, label in enumerate(labels) if label is wrong)
+    return "y[{}][{}] is {}, which is not a label".format(*place, shorten(wrong))
 
 
 def _first_unhashable(y: list[list]) -> str:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from .labels import LabelSequences, flatten_labels
 from .matrix import SequenceMatrix
 from .stream import TokenStream
+from .words import shorten
 
 __all__ = [
     "as_corpus",
@@ -201,12 +202,12 @@ def _kind(entry: Any, i: int) -> str:
         raise TypeError(f"{where} is a SequenceMatrix, which is a whole corpus: pass it as X")
     if isinstance(entry, str):
         raise TypeError(
-            f"{where} is the string {entry!r}, but a list of tokens belongs there, "
-            f"such as X = [{entry.split()[:3] or ['']!r}]"
+            f"{where} is the string {shorten(entry)}, but a list of tokens belongs there, "
+            f"such as X = [{shorten(entry.split()[:3] or [''])}]"
         )
     if isinstance(entry, (bytes, Mapping)) or entry is None or isinstance(entry, Number):
         raise TypeError(
-            f"{where} is {entry!r} ({type(entry).__name__}), but a sequence belongs there: a list of tokens or "
+            f"{where} is {shorten(entry)} ({type(entry).__name__}), but a sequence belongs there: a list of tokens or "
             "a 2-D array; X is a list of sequences, for one sequence pass [X]"
         )
     if hasattr(entry, "columns") and hasattr(entry, "to_numpy"):
@@ -289,8 +290,8 @@ def _dense(entry: Any, i: int) -> np.ndarray:
     return matrix
 
 
-def check_finite(X: SequenceMatrix) -> None:
-    """Refuse NaN and infinity, naming the first sequence, token and feature.
+def check_finite(X: SequenceMatrix, *, allow_nan: bool = False) -> None:
+    """Refuse NaN (unless allowed) and infinity, naming the first sequence, token and feature.
 
     Raises
     ------
@@ -304,7 +305,7 @@ def check_finite(X: SequenceMatrix) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(stored.sum(dtype=np.float64)):
             return
-    bad = ~np.isfinite(stored)
+    bad = np.isinf(stored) if allow_nan else ~np.isfinite(stored)
     if not bad.any():
         return
     if sp.issparse(values):
@@ -319,8 +320,9 @@ def check_finite(X: SequenceMatrix) -> None:
         value = stored[row, feature]
     i = int(np.searchsorted(X.offsets, row, side="right")) - 1
     name = "" if X.feature_names is None else f" ({X.feature_names[feature]!r})"
+    due = "not be infinite" if allow_nan else "be finite"
     raise ValueError(
-        f"X[{i}], token {row - int(X.offsets[i])}, feature {feature}{name} is {value}: features must be finite"
+        f"X[{i}], token {row - int(X.offsets[i])}, feature {feature}{name} is {value}: features must {due}"
     )
 
 
@@ -371,7 +373,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
         return np.ones(n)
     try:
         weight = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"sample_weight must be numbers, one a sequence ({error})") from None
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
@@ -402,12 +404,12 @@ def check_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, int, st
     out = []
     for i, (own, length) in enumerate(zip(spans, lengths.tolist(), strict=True)):
         if isinstance(own, (str, bytes, Mapping)) or not isinstance(own, Iterable):
-            raise TypeError(f"spans[{i}] is {own!r}, not a list of (start, stop, type)")
+            raise TypeError(f"spans[{i}] is {shorten(own)}, not a list of (start, stop, type)")
         checked = []
         for k, span in enumerate(own):
             shape = isinstance(span, (tuple, list)) and len(span) == 3 and isinstance(span[2], str)
             if not shape or not all(isinstance(v, (int, np.integer)) for v in span[:2]):
-                raise ValueError(f"spans[{i}][{k}] is {span!r}, not (start, stop, type)")
+                raise ValueError(f"spans[{i}][{k}] is {shorten(span)}, not (start, stop, type)")
             if not 0 <= span[0] < span[1] <= length:
                 raise ValueError(f"spans[{i}][{k}] is {span!r}, which is not inside the {length} tokens of X[{i}]")
             checked.append((int(span[0]), int(span[1]), span[2]))

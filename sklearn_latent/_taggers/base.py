@@ -31,7 +31,7 @@ from .._sequences.validation import (
     check_sample_weight,
     check_spans,
 )
-from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_by_tokens, one_blas_thread
+from .._threads import BLOCK_TOKENS, Workers, collector_paused, cut_by_tokens, one_blas_thread
 from ..exceptions import InexactDecodingWarning
 from ..metrics import get_chunks
 from .options import MOST_SEARCH, check_scheme, make_decoder
@@ -40,6 +40,8 @@ __all__ = ["SequenceTaggerMixin", "check_n"]
 
 #: Tokens whose features are made at a time where they can be: few megabytes, and long runs of look-ups in one table.
 PART_TOKENS = 8 * BLOCK_TOKENS
+#: Bytes of the scores of a block, which are gone through several times and should stay near the processor meanwhile.
+_BLOCK_BYTES = 1 << 22
 
 
 class SequenceTaggerMixin:
@@ -163,19 +165,16 @@ class SequenceTaggerMixin:
 
         def nbest(lattice: Lattice) -> list:
             out = []
-            for i, (first, last) in enumerate(lattice.ranges()):
-                if first == last:
-                    out.append(([([], 1.0)], True))
-                    continue
-                codes, log_prob, proven, _ = label_nbest(lattice, i, int(n), max_search)
-                prob = np.exp(log_prob)
+            for ranked in label_nbest(lattice, int(n), max_search):
+                prob = np.exp(ranked.log_prob)
                 # Nothing but 0.0 is no reason to give no answer; beside a 1.0 it is as good as impossible.
-                there = prob > 0 if prob.any() else log_prob > -np.inf
-                pairs = zip(codes[there], prob[there].tolist(), strict=True)
-                out.append(([(classes[row].tolist(), p) for row, p in pairs], proven))
+                there = prob > 0 if prob.any() else ranked.log_prob > -np.inf
+                labels = classes[ranked.labels[there]].tolist()
+                out.append((list(zip(labels, prob[there].tolist(), strict=True)), ranked.proven))
             return out
 
-        found = [entry for part in self._map_lattices(corpus, nbest, fixed) for entry in part]
+        with collector_paused():
+            found = [entry for part in self._map_lattices(corpus, nbest, fixed) for entry in part]
         unproven = sum(not proven for _, proven in found)
         if unproven:
             self._warn_inexact(unproven, len(corpus), self.max_search)
@@ -348,8 +347,7 @@ class SequenceTaggerMixin:
         max_search = min(int(self.max_search), MOST_SEARCH)
 
         def masses(lattice: Lattice) -> list[np.ndarray]:
-            full = np.flatnonzero(np.diff(lattice.offsets))
-            return [path_mass(lattice, i, n, max_search) for i in full.tolist()]
+            return path_mass(lattice, n, max_search)
 
         found = [row for part in self._map_lattices(self._check_X(X), masses) for row in part]
         return np.array(found).reshape(len(found), n)
@@ -412,7 +410,7 @@ class SequenceTaggerMixin:
         whole = Design(corpus.values)
         row_bytes = scorer.row_bytes
         best = scorer.maximised()
-        max_tokens = max(1, min(BLOCK_TOKENS, CHUNK_BYTES // max(1, row_bytes)))
+        max_tokens = max(1, min(BLOCK_TOKENS, _BLOCK_BYTES // max(1, row_bytes)))
 
         def make(first: int, last: int) -> tuple[Lattice, slice, Callable[[], None]]:
             rows = slice(int(corpus.offsets[first]), int(corpus.offsets[last]))

@@ -5,17 +5,22 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import InputTags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._sequences import SequenceMatrix
 from .._sequences.validation import as_corpus, check_n_features
-from ._corpus import shorten
+from .._sequences.words import shorten
 
-__all__ = ["NumericTransformer", "SequenceTransformer", "given_names", "numeric_corpus"]
+__all__ = ["NumericTransformer", "SequenceTransformer", "given_names", "input_tags_of", "numeric_corpus"]
 
 
 class SequenceTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Base of the transformers whose output is a `SequenceMatrix`."""
+
+    def __init_subclass__(cls, **kwargs):
+        # scikit-learn wraps `transform` of every class derived, to make frames of what it gives, unless told not to.
+        super().__init_subclass__(**{**kwargs, "auto_wrap_output_keys": None})
 
     #: Whether `fit_transform` and `transform` read an iterator of sequences just once (see `TokenStream`).
     _reads_once = True
@@ -41,7 +46,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys
         return tags
 
 
-class NumericTransformer(SequenceTransformer, auto_wrap_output_keys=None):
+class NumericTransformer(SequenceTransformer):
     """Base of the transformers of numbers: they know width and names of their input."""
 
     def _learn(self, corpus: SequenceMatrix) -> None:
@@ -79,6 +84,11 @@ class NumericTransformer(SequenceTransformer, auto_wrap_output_keys=None):
         tags.input_tags.three_d_array = True
         tags.input_tags.sparse = True
         return tags
+
+
+def input_tags_of(transformer) -> InputTags:
+    """What a transformer says of its input; the defaults for one that scikit-learn's tags are unknown to."""
+    return get_tags(transformer).input_tags if hasattr(transformer, "__sklearn_tags__") else InputTags()
 
 
 def given_names(names, n_features: int) -> np.ndarray:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ._corpus import place, shorten, token_sequences
+from .._sequences.words import shorten
+from ._corpus import place, token_sequences
 
 __all__ = ["ColumnCoder", "TokenReader", "derive", "shape_class"]
 

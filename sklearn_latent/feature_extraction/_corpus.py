@@ -5,29 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._compat import InvalidParameterError
 from .._sequences import SequenceMatrix
+from .._sequences.words import shorten
 
-__all__ = ["check_dtype", "check_separator", "place", "shorten", "token_dicts", "token_sequences"]
+__all__ = ["check_dtype", "check_separator", "place", "token_dicts", "token_sequences"]
 
 
 def place(sequence: int, token: int) -> str:
     """The place of a token as messages give it."""
     return f"X[{sequence}][{token}] (sequence {sequence}, token {token})"
-
-
-def shorten(value: Any, limit: int = 60) -> str:
-    """``repr`` of a value, cut to a length that fits a message."""
-    try:
-        text = repr(value).replace("\n", " ")
-    except ValueError:  # an int of thousands of digits
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def token_sequences(X: Iterable, form: str) -> Iterator[tuple[int, list | tuple]]:

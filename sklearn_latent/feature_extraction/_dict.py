@@ -18,7 +18,7 @@ from ._dict_features import DictFeatures, DictNames, Entries, read_corpus
 __all__ = ["SequenceDictVectorizer", "stacked"]
 
 
-class SequenceDictVectorizer(SequenceTransformer, auto_wrap_output_keys=None):
+class SequenceDictVectorizer(SequenceTransformer):
     r"""Turn sequences of feature dicts, or of lists of strings, into a sparse `SequenceMatrix`.
 
     What a token may be, and the features it then has:

@@ -12,7 +12,8 @@ from numbers import Real
 
 import numpy as np
 
-from ._corpus import place, shorten, token_sequences
+from .._sequences.words import shorten
+from ._corpus import place, token_sequences
 
 __all__ = ["DictFeatures", "DictNames", "Entries", "like_array", "read_blocks", "read_corpus"]
 

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 
 from .._sequences.frames import column_names, group_lengths, value_column
-from ._corpus import shorten
+from .._sequences.words import shorten
 
 __all__ = ["sequences_from_frame"]
 

@@ -23,7 +23,7 @@ __all__ = ["SequenceFeatureHasher"]
 BLOCK_TOKENS = 4096
 
 
-class SequenceFeatureHasher(SequenceTransformer, auto_wrap_output_keys=None):
+class SequenceFeatureHasher(SequenceTransformer):
     r"""Turn sequences of feature dicts, or of lists of strings, into a sparse matrix of fixed width by hashing.
 
     Nothing is learnt: a feature's column is a hash of its name and value. So memory does not grow with the number of

@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import OneToOneFeatureMixin, clone
-from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +14,7 @@ from .._compat import HasMethods, _fit_context
 from .._sequences import LabelCodec, SequenceMatrix
 from .._sequences.labels import UNKNOWN
 from .._sequences.validation import check_finite, check_labels
-from ._base import NumericTransformer, given_names, numeric_corpus
+from ._base import NumericTransformer, given_names, input_tags_of, numeric_corpus
 
 __all__ = ["PerToken"]
 
@@ -24,7 +23,7 @@ def _inner_names_its_columns(self) -> bool:
     return hasattr(getattr(self, "transformer_", self.transformer), "get_feature_names_out")
 
 
-class PerToken(NumericTransformer, auto_wrap_output_keys=None):
+class PerToken(NumericTransformer):
     """Apply a scikit-learn transformer to the tokens of all sequences, as rows of one matrix.
 
     `StandardScaler`, `PCA`, `SelectKBest` and the like treat rows one by one: to them the tokens are the samples.
@@ -143,6 +142,12 @@ class PerToken(NumericTransformer, auto_wrap_output_keys=None):
         check_is_fitted(self)
         return _InnerNames(self.transformer_, self._names_in(input_features), self.n_features_in_)()
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = input_tags_of(self.transformer)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = inner.allow_nan, inner.sparse
+        return tags
+
     @_fit_context(prefer_skip_nested_validation=False)
     def _fit(self, X, y, *, transform: bool) -> SequenceMatrix | None:
         corpus = numeric_corpus(X, type(self).__name__)
@@ -216,8 +221,7 @@ def _labelled(corpus: SequenceMatrix, y):
 
 def _check_numbers(corpus: SequenceMatrix, transformer) -> None:
     # Imputers are there for NaN; others would name neither sequence nor token.
-    if not get_tags(transformer).input_tags.allow_nan:
-        check_finite(corpus)
+    check_finite(corpus, allow_nan=input_tags_of(transformer).allow_nan)
 
 
 def _as_values(out):

@@ -21,7 +21,7 @@ from ._template_table import FeatureTable, assemble, pointers
 __all__ = ["TemplateVectorizer"]
 
 
-class TemplateVectorizer(SequenceTransformer, auto_wrap_output_keys=None):
+class TemplateVectorizer(SequenceTransformer):
     r"""Turn sequences of raw tokens into indicator features by templates.
 
     A template names a few columns of the tokens around the present one, such as "the previous word and this word";

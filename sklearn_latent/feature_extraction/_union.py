@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import _BaseComposition, _fit_context
 from .._sequences import SequenceMatrix
 from .._sequences.stream import TokenStream
-from .._sequences.validation import as_corpus, check_n_features
-from ._base import NumericTransformer, SequenceTransformer, given_names, numeric_corpus
-from ._corpus import shorten
+from .._sequences.validation import as_corpus, check_finite, check_n_features
+from .._sequences.words import shorten
+from ._base import NumericTransformer, SequenceTransformer, given_names, input_tags_of, numeric_corpus
 
 __all__ = ["SequenceUnion"]
 
 
-class SequenceUnion(SequenceTransformer, _BaseComposition, auto_wrap_output_keys=None):
+class SequenceUnion(SequenceTransformer, _BaseComposition):
     """Put the features of several transformers of sequences side by side.
 
     scikit-learn's `FeatureUnion` for sequences: each transformer sees the same corpus, and their matrices are joined
@@ -236,24 +236,46 @@ class SequenceUnion(SequenceTransformer, _BaseComposition, auto_wrap_output_keys
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.dict = True
+        inner = [input_tags_of(_first_step(part)) for part in self._parts()]
+        for name in ("three_d_array", "sparse", "string", "dict", "allow_nan"):
+            setattr(tags.input_tags, name, bool(inner) and all(getattr(own, name) for own in inner))
         return tags
 
+    def _parts(self) -> list:
+        """The transformers that are not dropped, as far as the list, which nobody has judged yet, has some."""
+        pairs = self.transformer_list if isinstance(self.transformer_list, (list, tuple)) else []
+        parts = [entry[1] for entry in pairs if isinstance(entry, (list, tuple)) and len(entry) == 2]
+        return [part for part in parts if not (isinstance(part, str) and part == "drop")]
 
-class _Identity(NumericTransformer, auto_wrap_output_keys=None):
+
+def _first_step(part):
+    """What sees the corpus: of a pipeline its first step that does something."""
+    if hasattr(part, "steps"):
+        steps = [step for _, step in part.steps if step is not None]
+        return _first_step(next((step for step in steps if not isinstance(step, str)), "passthrough"))
+    return _Identity() if isinstance(part, str) else part
+
+
+class _Identity(NumericTransformer):
     """Numbers as they are: what "passthrough" stands for."""
 
     def fit(self, X, y=None):
         """Learn width and names."""
-        self._learn(numeric_corpus(X, "'passthrough'"))
+        corpus = numeric_corpus(X, "'passthrough'")
+        check_finite(corpus, allow_nan=True)
+        self._learn(corpus)
         return self
 
     def transform(self, X):
         """The corpus, with its names or those learnt."""
-        return self._check_X(X)
+        corpus = self._check_X(X)
+        check_finite(corpus, allow_nan=True)
+        return corpus
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # for imputers behind it
+        return tags
 
     def get_feature_names_out(self, input_features=None):
         """Names of the input."""

@@ -21,7 +21,7 @@ __all__ = ["Window"]
 BLOCK_VALUES = 1 << 20
 
 
-class Window(NumericTransformer, auto_wrap_output_keys=None):
+class Window(NumericTransformer):
     """Give each token the features of its neighbours too, side by side.
 
     Token t of a sequence gets the features of the tokens t - `before` to t + `after` of the same sequence, in this
@@ -144,6 +144,11 @@ class Window(NumericTransformer, auto_wrap_output_keys=None):
         """
         check_is_fitted(self)
         return _WindowNames(self._names_in(input_features), self.n_features_in_, *self.window_)()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X) -> SequenceMatrix:

@@ -6,7 +6,7 @@ pandas and matplotlib are imported when a table is made or a picture drawn.
 
 from ._decoder_curve import DecoderCurveDisplay
 from ._explain import explain
-from ._latent_mass import LatentMassDisplay
+from ._latent_mass import LatentMassDisplay, latent_path_mass
 from ._learning_curve import LearningCurveDisplay
 from ._marginals import MarginalsDisplay
 from ._sequence import SequenceDisplay, show_sequence
@@ -21,6 +21,7 @@ __all__ = [
     "SequenceDisplay",
     "TransitionDisplay",
     "explain",
+    "latent_path_mass",
     "show_sequence",
     "transitions_table",
     "weights_table",

@@ -7,7 +7,32 @@ import numpy as np
 
 from ._plotting import COLORS, counts_axis, pyplot
 
-__all__ = ["LatentMassDisplay"]
+__all__ = ["LatentMassDisplay", "latent_path_mass"]
+
+
+def latent_path_mass(estimator, X, *, n_paths: int = 1000) -> np.ndarray:
+    """Share of the probability that the most probable latent paths of each sequence hold.
+
+    Parameters
+    ----------
+    estimator : fitted tagger
+    X : as in ``estimator.predict``
+        Empty sequences are left out.
+    n_paths : int, default=1000
+
+    Returns
+    -------
+    ndarray of float of shape (n_sequences, n_paths)
+        Entry ``[i, n - 1]``: what the n best latent paths of sequence ``i`` hold together. Where a
+        sequence has fewer paths the rest of the row is what all of them hold.
+
+    See Also
+    --------
+    LatentMassDisplay : Draws it.
+    """
+    if isinstance(n_paths, bool) or not isinstance(n_paths, (int, np.integer)) or n_paths < 1:
+        raise ValueError(f"n_paths must be a positive integer, got {n_paths!r}")
+    return estimator._latent_path_mass(X, int(n_paths))
 
 
 class LatentMassDisplay:
@@ -26,6 +51,7 @@ class LatentMassDisplay:
     See Also
     --------
     DecoderCurveDisplay : What these paths mean for the answers.
+    latent_path_mass : The numbers alone.
     """
 
     def __init__(self, mass):
@@ -48,9 +74,7 @@ class LatentMassDisplay:
         -------
         LatentMassDisplay
         """
-        if isinstance(n_paths, bool) or not isinstance(n_paths, (int, np.integer)) or n_paths < 1:
-            raise ValueError(f"n_paths must be a positive integer, got {n_paths!r}")
-        return cls(estimator._latent_path_mass(X, int(n_paths))).plot(ax=ax)
+        return cls(latent_path_mass(estimator, X, n_paths=n_paths)).plot(ax=ax)
 
     def plot(self, *, ax=None) -> LatentMassDisplay:
         """Draw the mean over sequences, and the range that the middle half of them is in.

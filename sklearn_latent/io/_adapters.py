@@ -20,7 +20,7 @@ from .._lattice import Topology
 from .._scorers import Pattern, Support
 from .._sequences.labels import as_classes
 from .._sequences.matrix import _ConcatenatedNames
-from .._taggers import LatentCRFTagger, SPNCRFTagger
+from .._taggers import LatentCRFTagger, RowClassifier, SPNCRFTagger
 from .._taggers.model import LinearChainModel
 from .._taggers.spn_model import LocalModel, NetworkShape, SPNModel
 from ..feature_extraction import (
@@ -57,6 +57,7 @@ def adapters() -> dict[str, Adapter]:
     found = [
         _of_estimator(LatentCRFTagger, _tagger_state, _build_tagger(LinearChainModel)),
         _of_estimator(SPNCRFTagger, _tagger_state, _build_tagger(SPNModel, LocalModel)),
+        _of_estimator(RowClassifier, _fitted, _checked(_checks.rows)),
         _of_estimator(SequenceDictVectorizer, _fitted, _checked(_checks.dict_vectorizer)),
         _of_estimator(TemplateVectorizer, _fitted, _checked(_checks.template_vectorizer)),
         _of_stateless(SequenceFeatureHasher),

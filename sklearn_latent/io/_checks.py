@@ -30,7 +30,7 @@ from ..feature_extraction._window import _WindowNames
 __all__ = [
     "WRAPPERS", "coder", "concatenated_names", "dict_names", "dict_vectorizer", "feature_table", "hash_names",
     "is_array", "item", "local_model", "model", "n_names", "network_shape", "numeric", "pattern", "per_token",
-    "prefixed_names", "spn_model", "support", "tagger", "template", "template_names", "template_vectorizer",
+    "prefixed_names", "rows", "spn_model", "support", "tagger", "template", "template_names", "template_vectorizer",
     "texts", "topology", "union", "window", "window_names",
 ]  # fmt: skip
 
@@ -262,6 +262,23 @@ def tagger(t) -> None:
     _names_for(t._feature_names, n_features)
     if hasattr(t, "_stepper_state"):
         _stepper_state(t._stepper_state, sum(values.size for values in t._model.params.values()))
+
+
+def rows(c) -> None:
+    """The tagger knows classes by their numbers, and the table has the tagger's columns."""
+    is_kind(c.classes_, "classes_", np.ndarray)
+    n_classes = len(c.classes_) if c.classes_.ndim == 1 else 0
+    if not n_classes or len(set(c.classes_.tolist())) != n_classes:
+        raise ValueError("classes_ must be different classes")
+    inner = c.tagger_
+    if not hasattr(inner, "predict_marginals") or not isinstance(getattr(inner, "classes_", None), np.ndarray):
+        raise ValueError("tagger_ is no fitted tagger")
+    if inner.classes_.dtype.kind not in "iu" or not set(inner.classes_.tolist()) <= set(range(n_classes)):
+        raise ValueError("tagger_ must label by the numbers of the classes")
+    if type(c.n_features_in_) is not int or c.n_features_in_ != inner.n_features_in_:
+        raise ValueError(f"n_features_in_ is {c.n_features_in_!r}, tagger_ has {inner.n_features_in_}")
+    if hasattr(c, "feature_names_in_"):
+        is_array(c.feature_names_in_, "feature_names_in_", object, (c.n_features_in_,))
 
 
 #: What the update rules remember, each before and after its first step: counts, a step length, and arrays.

@@ -12,7 +12,7 @@ from .._sequences.collector import no_cycle_search
 from .._sequences.labels import LabelSequences
 from ._lines import line_blocks, line_text, source_name
 
-__all__ = ["read_conll", "split_function", "starts_document"]
+__all__ = ["conll_reader", "read_conll", "split_function", "starts_document"]
 
 _DOCSTART = "-DOCSTART-"
 # Only these two: other white space of Unicode occurs inside tokens.
@@ -79,19 +79,26 @@ def read_conll(source, *, label=-1, separator=None, comments=False, return_docum
     >>> y
     [['B-NP', 'I-NP'], ['B-NP']]
     """
-    if label is not None and (isinstance(label, bool) or not isinstance(label, (int, np.integer))):
-        raise TypeError(f"label must be the index of a column or None, got {label!r}")
-    if separator is not None and (not isinstance(separator, str) or not separator or "\n" in separator):
-        raise ValueError(f"separator must be None or a string that is not empty, got {separator!r}")
-    reader = _Reader(_Rows(source_name(source), label, separator, comments))
+    reader = conll_reader(source, label, separator, comments)
+    last = 0
     with no_cycle_search(), line_blocks(source) as blocks:
         for n, lines in blocks:
             reader.read(n, lines)
-    reader.end_sequence()
+            last = n + len(lines) - 1
+    reader.end_sequence(last + 1)
     out = [reader.X] if label is None else [reader.X, reader.y]
     if return_documents:
         out.append(np.array(reader.documents, dtype=np.int64))
     return out[0] if len(out) == 1 else tuple(out)
+
+
+def conll_reader(source, label, separator, comments) -> _Reader:
+    """The reader of a source that has been given these parameters of `read_conll`, which are judged."""
+    if label is not None and (isinstance(label, bool) or not isinstance(label, (int, np.integer))):
+        raise TypeError(f"label must be the index of a column or None, got {label!r}")
+    if separator is not None and (not isinstance(separator, str) or not separator or "\n" in separator):
+        raise ValueError(f"separator must be None or a string that is not empty, got {separator!r}")
+    return _Reader(_Rows(source_name(source), None if label is None else int(label), separator, comments))
 
 
 def starts_document(line: str, separator: str | None) -> bool:
@@ -122,14 +129,19 @@ class _Reader:
     ----------
     X, y, documents : list, LabelSequences, list
         What `read_conll` returns, of the sequences that have ended.
+    starts : list of int
+        Number of the line of the first token of each; the others follow it line by line.
+    begun : list
+        Rows of the sequence that has not ended yet.
     """
 
     def __init__(self, rows: _Rows):
         self.X: list[list] = []
         self.y = LabelSequences()
         self.documents: list[int] = []
+        self.starts: list[int] = []
+        self.begun: list = []
         self._rows = rows
-        self._begun: list = []  # rows of the sequence that has not ended yet
         self._document = 0
         self._fresh = True  # nothing of this document yet, not even its start
 
@@ -148,9 +160,21 @@ class _Reader:
         if len(self._rows) > _MOST_LINES:
             self._rows.clear()
 
-    def end_sequence(self) -> None:
-        """Put the rows since the last end among the sequences, if there are any."""
-        rows = self._begun
+    @property
+    def first(self) -> tuple[int, str, int] | None:
+        """Number, text and columns of the first token line."""
+        return self._rows.first
+
+    def take(self) -> tuple[list[list], LabelSequences, list[int], list[int]]:
+        """X, y, documents and starts of the sequences that have ended since the last call."""
+        taken = self.X, self.y, self.documents, self.starts
+        self.X, self.y, self.documents, self.starts = [], LabelSequences(), [], []
+        self._rows.forget_strings()
+        return taken
+
+    def end_sequence(self, n: int) -> None:
+        """Put the rows since the last end among the sequences, if there are any; line `n` is no longer of them."""
+        rows = self.begun
         if not rows:
             return
         if self._rows.label is None:
@@ -159,8 +183,9 @@ class _Reader:
             self.X.append([token for token, _ in rows])
             self.y.append([label for _, label in rows])
         self.documents.append(self._document)
+        self.starts.append(n - len(rows))
         self._fresh = False
-        self._begun = []
+        self.begun = []
 
     def _add(self, n: int, lines: list[bytes] | list[str]) -> None:
         self._rows.n = n
@@ -172,18 +197,18 @@ class _Reader:
             raise
         start = 0
         for k in [k for k, row in enumerate(rows) if row is None]:
-            self._begun += rows[start:k]
+            self.begun += rows[start:k]
             start = k + 1
             self._special(n + k, self._rows.text(n + k, lines[k]))
-        self._begun += rows[start:]
+        self.begun += rows[start:]
 
     def _special(self, n: int, line: str) -> None:
         """Line `n`, which is empty or starts a document or, if it stands before its sequence, is a comment."""
         if line.strip(_BLANK) and not self._rows.starts_document(line):
-            if self._begun:
-                self._begun.append(self._rows.token(n, line))
+            if self.begun:
+                self.begun.append(self._rows.token(n, line))
             return
-        self.end_sequence()
+        self.end_sequence(n)
         if self._rows.starts_document(line):
             self._document += not self._fresh
             self._fresh = False
@@ -222,6 +247,11 @@ class _Rows(dict):
             row = self.token(self.n, text)
         self[line] = row
         return row
+
+    def forget_strings(self) -> None:
+        """Hold no more strings than lines."""
+        if len(self._strings) > _MOST_LINES:
+            self._strings.clear()
 
     def text(self, n: int, line: bytes | str) -> str:
         """Text of line `n`."""

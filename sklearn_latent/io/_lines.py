@@ -148,13 +148,14 @@ class _Prefixed(io.RawIOBase):
 
     def __init__(self, head: bytes, file):
         self._head = head
-        self._file = file
+        # `read` of a buffered pipe waits until all is there that was asked for.
+        self._read = getattr(file, "read1", file.read)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer) -> int:
-        data = self._head or self._file.read(len(buffer)) or b""
+        data = self._head or self._read(len(buffer)) or b""
         self._head = b""
         buffer[: len(data)] = data
         return len(data)

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
 
 from ._averages import Counts, averaged_scores, check_average, warn_undefined
 from ._pairs import paired_labels
 from ._sequence_scores import token_accuracy
 
-__all__ = ["count_tokens", "label_collection", "token_error_rate", "token_f1_score"]
+__all__ = ["count_tokens", "counts_of_pairs", "label_collection", "token_error_rate", "token_f1_score"]
 
 
 def token_f1_score(y_true, y_pred, *, labels=None, average="micro", ignore=("O",), zero_division="warn"):
@@ -116,9 +116,14 @@ def count_tokens(y_true, y_pred, labels, ignore) -> Counts:
         groups = label_collection(labels, "labels")
         if len(set(groups)) != len(groups):
             raise ValueError(f"labels must be distinct, got {groups!r}")
-    correct, found, wanted = Counter(), Counter(), Counter()
     # pairs repeat, so that the one pass over all tokens is left to the Counter
-    for (true, pred), n in Counter(chain.from_iterable(map(zip, y_true, y_pred))).items():
+    return counts_of_pairs(Counter(chain.from_iterable(map(zip, y_true, y_pred))), groups)
+
+
+def counts_of_pairs(pairs: Mapping[tuple, int], groups: list) -> Counts:
+    """Counts of the labels in `groups` from how often each pair (true, predicted) occurs."""
+    correct, found, wanted = Counter(), Counter(), Counter()
+    for (true, pred), n in pairs.items():
         if true is not None:
             wanted[true] += n
             found[pred] += n

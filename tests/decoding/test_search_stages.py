@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
 import threading
 import time
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,13 +23,23 @@ from sklearn_latent._decoding._label_search import label_search, label_search_ba
 ORDERS = [1, 2, 4]
 
 
-def search(lattice: Lattice, order: int, *, n_best=1, max_expansions=AMPLE, epsilon=0.0, patience=-1, budget=300_000):
+def search(
+    lattice: Lattice,
+    order: int,
+    *,
+    n_best=1,
+    max_expansions=AMPLE,
+    epsilon=0.0,
+    patience=-1,
+    budget=300_000,
+    beam_width=16,
+):
     node_factor, arc_factor, shift = factors(lattice)
     labels, log_weight = np.full((n_best, len(node_factor)), -1, dtype=np.int32), np.full(n_best, np.nan)
     state = lattice.label_state.astype(np.int32)
     n_found, log_upper, proven, n_expanded = label_search(
         node_factor, arc_factor, lattice.label_ptr, state, n_best, max_expansions, epsilon, labels, log_weight,
-        order, patience, budget,
+        order, patience, budget, beam_width,
     )  # fmt: skip
     sequences = [tuple(row) for row in labels[:n_found].tolist()]
     assert len(set(sequences)) == n_found
@@ -101,6 +113,26 @@ def test_the_bound_holds_on_flat_lattices_at_every_cap(order, max_expansions):
         found = search(lattice, order, max_expansions=max_expansions, patience=0)
         assert found.log_upper >= truth - 1e-11  # rounding of logs below 100
         assert found.log_weight[0] <= truth + 1e-11
+
+
+@pytest.mark.parametrize("n_best", [1, 3])
+@pytest.mark.parametrize("order", [0, 1, 4])
+def test_a_beam_of_width_one_is_enough(order, n_best):
+    """Its poor lower bound goes into the filters that leave arcs out, and what they leave out may not matter."""
+    rng = np.random.default_rng(order)
+    poorer = 0
+    for i in range(30):
+        lattice = random_lattice(rng, [(3, 2), (2, 2, 2), (1, 3, 2)][i % 3], 7, 0.3, forbidden=0.2 * (i % 3))
+        # From the start a graph, so that the beam alone says what is known.
+        found = search(lattice, order, n_best=n_best, patience=0, beam_width=1)
+        assert_best(found, lattice, n_best)
+        cut = [search(lattice, order, n_best=n_best, max_expansions=0, beam_width=width) for width in (1, 16)]
+        truth = ranked_labels(lattice)
+        for other in cut:
+            assert other.log_upper >= truth[0][1] - 1e-11
+            assert other.log_weight[0] <= truth[0][1] + 1e-11
+        poorer += cut[0].log_weight[0] < cut[1].log_weight[0] - 1e-9
+    assert poorer > 0  # else the width was not the one asked for
 
 
 # -- what the stages are for --------------------------------------------------------------------------
@@ -230,19 +262,36 @@ def test_a_small_budget_keeps_the_first_graph():
 # -- batches ------------------------------------------------------------------------------------------
 
 
-def run_batch(node, arc, label_ptr, offsets, wanted, *, max_search=10**5, epsilon=0.0, order=4):
+class Batch(NamedTuple):
+    labels: list[list[tuple[int, ...]]]
+    log_weight: list[list[float]]
+    gap: np.ndarray
+    proven: np.ndarray
+    n_expanded: np.ndarray
+    served: np.ndarray
+
+
+def run_batch(node, arc, label_ptr, offsets, served, *, n_best=1, max_search=10**5, epsilon=0.0, order=4) -> Batch:
     n = len(offsets) - 1
-    labels, gap = np.full(len(node), -7, dtype=np.int32), np.full(n, np.nan)
+    labels, log_weight = np.full(n_best * len(node), -7, dtype=np.int32), np.full((n, n_best), np.nan)
+    gap, served = np.full(n, np.nan), np.array(served, dtype=np.uint8)
     proven, n_expanded = np.full(n, 9, dtype=np.uint8), np.full(n, -1, dtype=np.int64)
+    shift = arc.max(axis=(1, 2))
     label_search_batch(
-        node, arc, label_ptr, offsets, wanted, max_search, 20, epsilon, order, -1, 10**5,
-        labels, gap, proven, n_expanded,
+        node, np.exp(arc - shift[:, None, None]), shift, label_ptr, offsets, n_best, max_search, 20, epsilon, order, -1,
+        10**5, 1e-140, served, labels, log_weight, gap, proven, n_expanded,
     )  # fmt: skip
-    return labels, gap, proven, n_expanded
+    tables = [
+        labels[n_best * a : n_best * b].reshape(n_best, b - a)[log_weight[i] > -np.inf]
+        for i, (a, b) in enumerate(itertools.pairwise(offsets.tolist()))
+    ]
+    rows = [[tuple(row) for row in table.tolist()] for table in tables]
+    return Batch(rows, [w[w > -np.inf].tolist() for w in log_weight], gap, proven, n_expanded, served)
 
 
 @pytest.mark.parametrize("positional", [False, True])
-def test_a_batch_equals_its_sequences(positional):
+@pytest.mark.parametrize("n_best", [1, 5])
+def test_a_batch_equals_its_sequences(positional, n_best):
     rng = np.random.default_rng(6)
     lengths = [5, 0, 1, 40, 12, 0, 30, 2]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -250,43 +299,50 @@ def test_a_batch_equals_its_sequences(positional):
     whole = random_lattice(rng, (3, 2, 4, 1), total, 0.3, forbidden=0.1, positional=positional)
     whole = whole._replace(label_state=np.arange(10, dtype=np.int32))
     whole.node[20:40] *= 5.0  # some parts peaked, some flat
-    wanted = np.array([1, 1, 1, 1, 0, 1, 1, 1], dtype=np.uint8)
-    node, arc, _ = factors(whole)
-    labels, gap, proven, n_expanded = run_batch(node, arc, whole.label_ptr, offsets, wanted)
-    for i, (first, last) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
-        if first == last or not wanted[i]:
-            assert (labels[first:last] == -7).all()
-            assert proven[i] == 9 and n_expanded[i] == -1 and np.isnan(gap[i])
+    whole.node[58] -= 1000.0  # as good as any other number for all states
+    asked = [1, 1, 1, 1, 0, 1, 1, 1]
+    found = run_batch(whole.node, whole.arc, whole.label_ptr, offsets, asked, n_best=n_best)
+    assert found.served.tolist() == [1, 0, 1, 1, 0, 0, 1, 1]
+    for i, (first, last) in enumerate(itertools.pairwise(offsets)):
+        if not found.served[i]:
+            assert found.labels[i] == [] and found.proven[i] == 9 and found.n_expanded[i] == -1
+            assert np.isnan(found.gap[i])
             continue
         part = whole._replace(node=whole.node[first:last], arc=whole.arc[first:last] if positional else whole.arc)
-        one = search(part, 4)
-        assert one.proven == proven[i] == 1
-        assert one.labels == [tuple(labels[first:last].tolist())]
-        assert n_expanded[i] == one.n_expanded
-        assert gap[i] == 0.0
+        one = search(part, 4, n_best=n_best)
+        assert one.proven == found.proven[i] == 1
+        assert one.labels == found.labels[i]
+        np.testing.assert_allclose(found.log_weight[i], one.log_weight, rtol=1e-14, atol=1e-13)  # sums of 80 scores
+        assert found.n_expanded[i] == one.n_expanded
+        assert found.gap[i] == 0.0
+
+
+def test_a_batch_leaves_out_what_has_no_plain_factors():
+    node = np.zeros((4, 2))
+    node[1, 0] = -400.0  # exp(-400) < 1e-140
+    args = np.zeros((1, 2, 2)), np.arange(3, dtype=np.int32), np.array([0, 2, 4]), [1, 1]
+    assert run_batch(node, *args).served.tolist() == [0, 1]
+    node[1, 0] = -np.inf
+    assert run_batch(node, *args).served.tolist() == [1, 1]
 
 
 def test_a_batch_reports_what_it_cannot_prove():
     rng = np.random.default_rng(7)
     parts = [persistent(rng, 6, 6, 40, 0.05, 4.0) for _ in range(2)]
-    node = np.exp(np.concatenate([p.node for p in parts]))
-    offsets = np.array([0, 40, 80])
-    arc = np.exp(parts[0].arc - 4.0)
-    args = node, arc, parts[0].label_ptr, offsets, np.ones(2, dtype=np.uint8)
-    _, gap, proven, n_expanded = run_batch(*args, max_search=0)
-    assert (proven == 0).all()
-    assert ((gap > 0) & np.isfinite(gap)).all()
-    assert (n_expanded == 800).all()
-    _, near, _, fewer = run_batch(*args, max_search=0, epsilon=float(np.expm1(gap.max())) * 1.1)
-    assert (near <= gap.max() * 1.1 + 1e-9).all()
-    assert (fewer <= n_expanded).all()
+    args = np.concatenate([p.node for p in parts]), parts[0].arc, parts[0].label_ptr, np.array([0, 40, 80]), [1, 1]
+    found = run_batch(*args, max_search=0)
+    assert (found.proven == 0).all()
+    assert ((found.gap > 0) & np.isfinite(found.gap)).all()
+    assert (found.n_expanded == 800).all()
+    near = run_batch(*args, max_search=0, epsilon=float(np.expm1(found.gap.max())) * 1.1)
+    assert (near.gap <= found.gap.max() * 1.1 + 1e-9).all()
+    assert (near.n_expanded <= found.n_expanded).all()
 
 
 def test_a_batch_without_positive_weight():
-    node, arc = np.zeros((3, 2)), np.ones((1, 2, 2))
-    args = np.arange(3, dtype=np.int32), np.array([0, 3]), np.ones(1, dtype=np.uint8)
-    _, gap, proven, n_expanded = run_batch(node, arc, *args)
-    assert np.isinf(gap[0]) and proven[0] == 1 and n_expanded[0] == 0
+    args = np.full((3, 2), -np.inf), np.zeros((1, 2, 2)), np.arange(3, dtype=np.int32), np.array([0, 3]), [1]
+    found = run_batch(*args)
+    assert found.labels == [[]] and np.isinf(found.gap[0]) and found.proven[0] == 1 and found.n_expanded[0] == 0
 
 
 def test_threads_search_at_the_same_time():

@@ -13,7 +13,7 @@ import oracle
 from sklearn_latent import LatentCRFTagger, SequenceMatrix
 from sklearn_latent._scorers import Design
 from sklearn_latent.datasets import make_latent_sequences
-from sklearn_latent.inspection import DecoderCurveDisplay, LatentMassDisplay
+from sklearn_latent.inspection import DecoderCurveDisplay, LatentMassDisplay, latent_path_mass
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -83,6 +83,7 @@ def test_latent_mass_is_that_of_the_list_of_paths(fitted):
     some = [X[i] for i in range(12) if len(X[i]) <= 5]
     display = LatentMassDisplay.from_estimator(tagger, some, n_paths=30)
     assert display.mass.shape == (len(some), 30)
+    np.testing.assert_array_equal(latent_path_mass(tagger, some, n_paths=30), display.mass)
     top = tagger._topology
     scorer, prepared = tagger._scoring(False)
     for row, x in zip(display.mass, some, strict=True):

@@ -18,7 +18,7 @@ from sklearn_latent.io._archive import Archive, ArchiveError, write_archive
 from sklearn_latent.io._npy import from_npy, to_npy
 
 DATA = Path(__file__).parents[1] / "data"
-WHOLE = {name: (DATA / f"{name}.zip").read_bytes() for name in ("model_v1", "model_v1_pipeline", "model_v1_union")}
+WHOLE = {path.stem: path.read_bytes() for path in DATA.glob("model_v1*.zip")}
 MODES = pytest.mark.parametrize("mmap_mode", [None, "r"])
 many = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -78,7 +78,11 @@ def test_lanes_are_the_list_of_paths(form, batch, clamped):
     np.testing.assert_allclose(log_sum, expected.log_sum, **tolerance(batch))
     np.testing.assert_allclose(state, expected.state, **tolerance(batch))
     np.testing.assert_allclose(arc, expected.arc, **tolerance(batch))
-    np.testing.assert_array_equal(lattice_of(batch).log_sum(clamp), log_sum)
+    alone = lattice_of(batch).log_sum(clamp)
+    if clamped and (batch.clamp >= 0).all():  # which takes other steps where no masses are wanted
+        np.testing.assert_allclose(alone, log_sum, **tolerance(batch))
+    else:
+        np.testing.assert_array_equal(alone, log_sum)
 
 
 @pytest.mark.parametrize("n_latent", [[1], [1, 1, 1], [3, 2], [7, 6], [9, 8], [22], [40, 30]])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -41,11 +42,14 @@ def parts_of(corpus: Corpus, form: str, pieces: int) -> list:
 
 
 @pytest.mark.parametrize("cells", [1 << 28, 0], ids=["table", "sorted"])
-@given(corpora(), st.sampled_from(["sparse", "long", "dense", "zeros"]), st.integers(1, 3))
+@given(
+    corpora(), st.sampled_from(["sparse", "long", "dense", "zeros"]), st.integers(1, 3), st.sampled_from([1, 5, 999])
+)
 @settings(max_examples=100, deadline=None)
-def test_observed_is_what_training_shows(cells, corpus, form, pieces):
+def test_observed_is_what_training_shows(cells, corpus, form, pieces, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(support_module, "_TABLE_CELLS", cells)
+        patch.setattr(support_module, "_BLOCK_CELLS", block)
         parts = parts_of(corpus, form, pieces)
         support = observed_support(corpus.topology, corpus.X.shape[1], parts, **corpus.rules)
     expected = seen_weights(corpus)
@@ -75,6 +79,19 @@ def test_all_is_everything_that_constraints_leave(corpus):
     assert found["edge"] == [(f, *move) for f in corpus.edge_features for move in sorted(moves)]
     for name, allowed in (("start", corpus.start_allowed), ("end", corpus.end_allowed)):
         assert found[name] == [h for h in states if allowed is None or allowed[h]]
+
+
+def test_dense_numbers_are_not_copied():
+    """The places of all numbers would take three times their memory."""
+    X = np.random.default_rng(0).normal(size=(8000, 400))
+    parts = [(Design(X), np.zeros(8000, dtype=np.int32), np.arange(0, 8001, 20))]
+    none = {"edge_features": np.empty(0, dtype=np.int64), "edge_only": np.zeros(400, dtype=bool)}
+    tracemalloc.start()
+    support = observed_support(latent_topology(np.array([1])), 400, parts, **none)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(support.state.column) == 400
+    assert peak < 0.8 * X.nbytes
 
 
 def test_a_worked_case():

@@ -2,6 +2,7 @@
 """The list of labels and the coding of labels into integers."""
 
 import copy
+import decimal
 import json
 import pickle
 
@@ -239,3 +240,33 @@ def test_any_text_survives(y):
     offsets = np.concatenate([[0], np.cumsum([len(labels) for labels in known])]).astype(int)
     assert codec.classes.tolist() == sorted({label for labels in known for label in labels})
     assert codec.decode(codec.encode(known), offsets) == known
+
+
+@pytest.mark.parametrize(
+    "label", [decimal.Decimal("NaN"), pd.NaT, float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NA,
+              np.timedelta64("NaT")], ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("make", [list, lambda y: np.array(y, dtype=object)], ids=["list", "array"])
+def test_missing_labels_are_refused(label, make):
+    """Only None stands for a label that is not known."""
+    with pytest.raises(ValueError, match=r"y\[1\]\[2\] is .*(not a label|whole number)"):
+        LabelCodec.from_labels(flatten_labels([[label.__class__(1)] if isinstance(label, decimal.Decimal) else [],
+                                               make([None, None, label])]))  # fmt: skip
+
+
+def test_missing_times_in_an_array():
+    with pytest.raises(ValueError, match=r"y\[0\]\[1\] is NaT"):
+        flatten_labels([np.array(["2020", "NaT"], dtype="M8[Y]")])
+
+
+def test_labels_without_an_order_are_refused():
+    """Sets are sorted by inclusion: classes would stand as the hash seed has it."""
+    with pytest.raises(ValueError, match="sortable, got frozenset"):
+        LabelCodec.from_labels([[frozenset("a"), frozenset("b")]])
+
+
+def test_messages_are_short():
+    for y, message in (([["a" * 5000, 1]], 400), ([[10**5000, "a"]], 400), ([["a", ["b"] * 5000]], 400)):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            LabelCodec.from_labels(flatten_labels(y))
+        assert len(str(caught.value)) < message

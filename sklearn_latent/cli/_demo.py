@@ -1,59 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command ``sklearn-latent``.
-
-``demo`` needs nothing but the package: it trains on the corpus shipped inside, compares the decoders and labels a
-sentence. Exit codes: 0 done, 1 the input is at fault, 2 the call is.
-"""
+"""``sklearn-latent demo`` trains on the corpus shipped inside, compares the decoders and labels a sentence."""
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
 import sys
 import time
 from collections.abc import Sequence
 
-from . import __version__
+from ._text import tokenize
 
-__all__ = ["main", "tokenize"]
+__all__ = ["bracketed", "demo"]
 
 _TEXT = "The old bridge over the river has been closed since March, and nobody knows when it will open again."
-
-_TOKEN = re.compile(
-    r"""
-    (?:[A-Za-z]\.){2,}                           # U.S.
-    | \d+(?:[.,:/]\d+)*                          # 1,300  4.2  10:30
-    | (?:Mr|Mrs|Ms|Dr|St)\.
-    | n't\b | '(?:s|re|ve|ll|d|m)\b              # clitics, after their word has been cut off
-    | \w+(?:-\w+)*?(?=n't\b) | \w+(?:-\w+)*
-    | \.\.\. | --
-    | \S
-    """,
-    re.VERBOSE,
-)
-
-
-def tokenize(text: str) -> list[str]:
-    """Split English text into tokens in the manner of the Penn Treebank.
-
-    Words with inner hyphens, numbers with their points and commas, and a few abbreviations stay whole; clitics
-    (n't, 's, 'll, ...) and every other punctuation mark stand alone; double quotes become `` and ''.
-
-    Examples
-    --------
-    >>> from sklearn_latent.cli import tokenize
-    >>> tokenize("It didn't cost $1,300.")
-    ['It', 'did', "n't", 'cost', '$', '1,300', '.']
-    """
-    tokens, inside = [], False
-    for token in _TOKEN.findall(text):
-        if token == '"':
-            token = "''" if inside else "``"
-            inside = not inside
-        tokens.append(token)
-    return tokens
 
 
 def word_features(words: Sequence[str]) -> list[dict]:
@@ -85,7 +46,7 @@ def _demo(args: argparse.Namespace) -> int:
     if not tokens:
         print(f"sklearn-latent demo: --text {args.text!r} holds no word", file=sys.stderr)
         return 1
-    from .datasets import load_chunks
+    from ..datasets import load_chunks
 
     train, test = load_chunks(subset="train"), load_chunks(subset="test")
     n_tokens = sum(map(len, train.data))
@@ -104,7 +65,7 @@ def _demo(args: argparse.Namespace) -> int:
 
 def _pos_tagger(train, test, seed: int):
     """From words to parts of speech."""
-    from . import LatentCRFTagger
+    from .. import LatentCRFTagger
 
     def features_and_labels(corpus):
         words = [word_features([word for word, _ in sentence]) for sentence in corpus.data]
@@ -118,8 +79,8 @@ def _pos_tagger(train, test, seed: int):
 
 def _chunk_tagger(train, seed: int):
     """From words and parts of speech to chunks."""
-    from . import LatentCRFTagger
-    from .feature_extraction import TemplateVectorizer
+    from .. import LatentCRFTagger
+    from ..feature_extraction import TemplateVectorizer
 
     _say("2. Chunks from words and parts of speech: a latent CRF (two states a label)")
     tagger = LatentCRFTagger(n_latent=2, vectorizer=TemplateVectorizer("chunking"), random_state=seed, verbose=1)
@@ -129,7 +90,7 @@ def _chunk_tagger(train, seed: int):
 
 
 def _compare_decoders(tagger, test) -> None:
-    from .metrics import chunk_f1_score, sequence_accuracy_score, token_error_rate
+    from ..metrics import chunk_f1_score, sequence_accuracy_score, token_error_rate
 
     _say("3. Five decoders on the test sentences")
     _say(f"   {'decoder':<12}{'chunk F1':>9}{'tokens':>9}{'sentences':>11}{'proven':>9}{'log P':>10}{'us/token':>10}")
@@ -147,7 +108,7 @@ def _compare_decoders(tagger, test) -> None:
 
 def bracketed(tokens: Sequence[str], labels: Sequence[str]) -> str:
     """Text with its chunks in brackets."""
-    from .metrics import get_chunks
+    from ..metrics import get_chunks
 
     chunks = get_chunks(labels)
     opens = {start: kind for start, _, kind in chunks}
@@ -166,38 +127,23 @@ def _seed(text: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="sklearn-latent", description="Latent-variable conditional random fields for labelling sequences."
+        prog="sklearn-latent demo",
+        description="Train on the corpus shipped inside, compare the decoders, label a sentence (under a minute).",
+        epilog='example: sklearn-latent demo --text "Nobody knows when the bridge will open again."',
     )
-    parser.add_argument("--version", action="version", version=f"sklearn-latent {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    demo = commands.add_parser(
-        "demo", help="train on the corpus shipped inside, compare the decoders, label a sentence (under a minute)"
-    )
-    demo.add_argument("--text", default=_TEXT, help="English sentence to label")
-    demo.add_argument("--seed", type=_seed, default=0, help="seed of the random start (default 0)")
-    demo.set_defaults(run=_demo)
+    parser.add_argument("--text", default=_TEXT, help="English sentence to label")
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of the random start (default 0)")
     return parser
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+def demo(argv: list[str]) -> int:
+    """Run ``sklearn-latent demo`` with these arguments; returns the exit code.
+
+    The one command that a plain installation has: it reads its two options without the extra ``cli``.
+    """
     args = _parser().parse_args(argv)
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a terminal may lack the letters of the text
     began = time.perf_counter()
-    try:
-        code = args.run(args)
-        if code == 0:
-            _say(f"   done in {time.perf_counter() - began:.1f} s")
-    except BrokenPipeError:
-        # The reader has gone: end quietly, and keep the interpreter from writing to the pipe again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    code = _demo(args)
+    if code == 0:
+        _say(f"   done in {time.perf_counter() - began:.1f} s")
     return code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

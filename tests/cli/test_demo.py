@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command: what it prints, what it refuses, and how it ends."""
+"""The demonstration: what it prints, what it refuses, and how it ends."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-import sklearn_latent
-from sklearn_latent.cli import bracketed, main, tokenize
+from sklearn_latent.cli import main, tokenize
+from sklearn_latent.cli._demo import bracketed
 
 
 @pytest.mark.parametrize(
@@ -35,21 +35,6 @@ def test_bracketed():
     assert bracketed(["He", "ran", "home", "."], ["B-NP", "B-VP", "I-VP", "O"]) == "[NP He] [VP ran home] ."
 
 
-def test_version(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["--version"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out == f"sklearn-latent {sklearn_latent.__version__}\n"
-
-
-@pytest.mark.parametrize("call", [[], ["nosuch"], ["demo", "--seed", "-1"], ["demo", "--seed", "x"], ["demo", "word"]])
-def test_wrong_call(call, capsys):
-    with pytest.raises(SystemExit) as end:
-        main(call)
-    assert end.value.code == 2
-    assert "sklearn-latent" in capsys.readouterr().err
-
-
 def test_text_without_a_word_is_refused_before_the_work(capsys):
     assert main(["demo", "--text", " "]) == 1
     out, err = capsys.readouterr()
@@ -65,7 +50,7 @@ def test_demo(capsys):
 
 
 def test_terminal_that_lacks_letters():
-    code = "from sklearn_latent import cli; cli._demo = lambda args: cli._say(args.text) or 0; cli.main()"
+    code = "from sklearn_latent.cli import _demo, main; _demo._demo = lambda args: _demo._say(args.text) or 0; main()"
     call = [sys.executable, "-c", code, "demo", "--text", "Zoë"]
     done = subprocess.run(call, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=True)
     assert done.stdout.startswith(b"Zo?") and done.stderr == b""
