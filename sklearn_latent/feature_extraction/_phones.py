@@ -26,7 +26,7 @@ _NAMES = [
 _PART = 3
 
 
-class PhoneSegments(SequenceTransformer, auto_wrap_output_keys=None):
+class PhoneSegments(SequenceTransformer):
     """Describe each segment of a recording by 92 numbers, for naming phones whose bounds are known.
 
     A recording is a sequence, its segments are the tokens. Of each frame of 25 ms, one every 10 ms, 12 mel-frequency
