@@ -13,6 +13,7 @@ from ..rst import bullets, paragraph, table, title
 from .models import MODELS
 from .published import PUBLISHED
 from .tables import TABLES, Table
+from .tasks import TASKS
 
 __all__ = ["render"]
 
@@ -147,11 +148,23 @@ def _table(results: Results, one: Table) -> str:
     head = ["", *one.columns]
     if not one.columns:
         head = ["", "error %", "words wrong %", "published", "folds", "weights", "passes", "seconds a fold"]
-    text = [title(one.title), paragraph(one.text), table(head, rows)]
+    text = [title(one.title), paragraph(f"{one.text} {_extent(results, one)}"), table(head, rows)]
     if not one.columns and one.task == "folds":
         sources = "; ".join(f"{error}: {source}" for error, source in PUBLISHED.values())
         text.append(paragraph(f"Published: {sources}."))
     return "\n".join(text)
+
+
+def _extent(results: Results, one: Table) -> str:
+    """How many folds the figures are of."""
+    counts = sorted({len(results.runs[one.task, name]) for name in one.models if (one.task, name) in results.runs})
+    n_folds = TASKS[one.task].folds(quick=results.everything[0]["settings"]["quick"])
+    if len(counts) == 1:
+        return f"Of the {n_folds} folds {counts[0]} {'was' if counts[0] == 1 else 'were'} done, the first ones."
+    return (
+        f"Of the {n_folds} folds the first {counts[0]} to {counts[-1]} were done: folds differ in difficulty, so that "
+        "figures over different folds compare roughly."
+    )
 
 
 def _summary(results: Results, one: Table) -> list[list[str]]:
