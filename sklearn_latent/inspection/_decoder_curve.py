@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..metrics import chunk_f1_score
-from ..metrics._chunks import infer_scheme
 from ..metrics._sequence_scores import token_accuracy
+from ._fitted import FittedTagger
 from ._plotting import COLORS, counts_axis, pyplot
 
 __all__ = ["DecoderCurveDisplay"]
@@ -146,7 +146,6 @@ def _scoring(estimator, scoring):
         return scoring, getattr(scoring, "__name__", "score").replace("_", " ")
     if scoring is not None:
         raise TypeError(f"scoring must be callable or None, got {scoring!r}")
-    classes = estimator.classes_.tolist()
-    if all(isinstance(label, str) for label in classes) and infer_scheme(classes) is not None:
+    if FittedTagger(estimator).scheme is not None:
         return (lambda true, found: chunk_f1_score(true, found, zero_division=0.0)), "chunk F1"
     return token_accuracy, "tokens right"

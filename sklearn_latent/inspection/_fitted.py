@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._taggers import LatentCRFTagger, SPNCRFTagger
+from ..metrics._chunks import infer_scheme
 
 __all__ = ["FittedTagger", "pandas", "token_texts"]
 
@@ -55,6 +56,18 @@ class FittedTagger:
     def linear(self) -> bool:
         """Whether it is the linear tagger."""
         return isinstance(self.tagger, LatentCRFTagger)
+
+    @property
+    def scheme(self) -> str | None:
+        """How the labels spell chunks; None if they don't."""
+        if isinstance(self.tagger.constraints, str):
+            return self.tagger.constraints
+        if not all(isinstance(label, str) for label in self.classes):
+            return None
+        try:
+            return infer_scheme(self.classes)
+        except ValueError:  # labels of another kind
+            return None
 
     def feature_names(self) -> np.ndarray:
         """Names of the features, or their columns where they have none."""

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..metrics import get_chunks
-from ..metrics._chunks import infer_scheme
 from ._fitted import FittedTagger, token_texts
 from ._plotting import pyplot
 
@@ -148,7 +147,7 @@ def show_sequence(estimator, x, *, scheme=None, tokens=None, image_shape=None) -
         raise ValueError(f"tokens has {len(tokens)} entries, the sequence {T} tokens")
     images = None if image_shape is None else _images(corpus.values, image_shape)
     labels = tagger.predict(corpus)[0]
-    scheme = _scheme(fitted) if scheme is None else scheme
+    scheme = fitted.scheme if scheme is None else scheme
     if scheme is None:
         marginals = tagger.predict_marginals(corpus)[0]
         code = {label: k for k, label in enumerate(fitted.classes)}
@@ -159,18 +158,6 @@ def show_sequence(estimator, x, *, scheme=None, tokens=None, image_shape=None) -
         spans = tagger.predict_spans(corpus, [chunks], scheme=scheme)[0]
         names = sorted({label.split("-", 1)[-1] for label in fitted.classes} - {"O"})
     return SequenceDisplay(list(tokens), spans, images=images, classes=names)
-
-
-def _scheme(fitted: FittedTagger) -> str | None:
-    """How the labels spell chunks; None if they don't."""
-    if isinstance(fitted.tagger.constraints, str):
-        return fitted.tagger.constraints
-    if not all(isinstance(label, str) for label in fitted.classes):
-        return None
-    try:
-        return infer_scheme(fitted.classes)
-    except ValueError:  # labels of another kind
-        return None
 
 
 def _images(values, shape) -> np.ndarray:

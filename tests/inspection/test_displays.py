@@ -69,6 +69,14 @@ def test_chunks_are_scored_by_f1():
     assert display.score_name == "half right" and display.score.tolist() == [50.0]
 
 
+def test_words_that_are_no_chunk_labels_are_scored_by_tokens():
+    rng = np.random.default_rng(0)
+    X = SequenceMatrix(rng.standard_normal((60, 3)), [6] * 10)
+    tagger = LatentCRFTagger(n_latent=1).fit(X, [["rain", "sun", "sun", "rain", "snow", "sun"]] * 10)
+    display = DecoderCurveDisplay.from_estimator(tagger, X, tagger.predict(X), n_paths=[1])
+    assert display.score_name == "tokens right"
+
+
 @pytest.mark.parametrize(("options", "error"), [
     ({"n_paths": []}, ValueError), ({"n_paths": [0, 3]}, ValueError), ({"scoring": "f1"}, TypeError),
     ({"axes": [None]}, ValueError),
