@@ -160,7 +160,7 @@ def _extent(results: Results, one: Table) -> str:
     counts = sorted({len(results.runs[one.task, name]) for name in one.models if (one.task, name) in results.runs})
     n_folds = TASKS[one.task].folds(quick=results.everything[0]["settings"]["quick"])
     if len(counts) == 1:
-        return f"Of the {n_folds} folds {counts[0]} {'was' if counts[0] == 1 else 'were'} done, the first ones."
+        return f"Folds done: {counts[0]} of {n_folds}."
     return (
         f"Of the {n_folds} folds the first {counts[0]} to {counts[-1]} were done: folds differ in difficulty, so that "
         "figures over different folds compare roughly."

@@ -56,7 +56,7 @@ _SUMMARY = [
 ]  # fmt: skip
 
 _WORDS = """Here no word of a test part is in the training part (GroupKFold by the letters of the word, {n} folds).
-    The more labels a model remembers, the more it errs: from some forty words nobody learns which letters follow which."""
+    The more labels a model remembers, the more it errs: forty words don't teach which letters follow which."""
 _SPEECH = """A sample of 16 speakers, not TIMIT: 128 sentences where the paper has 3,696, so that nothing here can be
     held against its figures (best known: {best}). Four folds by speaker; 39 classes, q left out, sentences that all
     speakers read left out; 92 features a segment (:class:`~sklearn_latent.feature_extraction.PhoneSegments`),
