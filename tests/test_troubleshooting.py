@@ -45,7 +45,7 @@ def without_proof():
 def not_built(folder: Path):
     package = Path(sklearn_latent.__file__).parent
     shutil.copytree(package, folder / "sklearn_latent", ignore=shutil.ignore_patterns("*.so", "*.pyd", "data"))
-    code = "import sklearn_latent"
+    code = "from sklearn_latent import LatentCRFTagger"
     run = subprocess.run([sys.executable, "-c", code], cwd=folder, env={}, capture_output=True, text=True)
     raise ImportError(run.stderr)
 

@@ -129,7 +129,7 @@ def _most_expanded(max_search: int, n_tokens: int) -> int:
     return max_search + _FREE_EXPANSIONS * n_tokens
 
 
-def _log_prob(log_weight: np.ndarray, log_sum: np.ndarray) -> np.ndarray:
+def _log_prob(log_weight: np.ndarray, log_sum: np.ndarray | float) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         log_prob = log_weight - log_sum
     return np.minimum(np.where(np.isnan(log_prob), -np.inf, log_prob), 0.0)

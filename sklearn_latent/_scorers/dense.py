@@ -74,7 +74,7 @@ def add_transposed_product(rows: np.ndarray, delta: np.ndarray, grad: np.ndarray
 
 def _is_empty_enough(rows: np.ndarray, n_columns: int) -> bool:
     """Whether to leave zeros out of a product."""
-    return min(len(rows), n_columns) >= _LEAST and np.count_nonzero(rows) <= _SHARE * rows.size
+    return bool(min(len(rows), n_columns) >= _LEAST and np.count_nonzero(rows) <= _SHARE * rows.size)
 
 
 def _work(n_rows: int, kind: np.dtype) -> np.ndarray:
