@@ -12,7 +12,7 @@ from .pictures import pictures
 from .published import PUBLISHED, TABLES
 from .results import Results
 from .tables import other_table, paper_table, searches, significance
-from .tasks import TASKS
+from .tasks import STATES, TASKS
 
 __all__ = ["render"]
 
@@ -132,7 +132,9 @@ def _training(runs: list[dict]) -> list[str]:
     return [
         ", ".join(str(run["run"]["seed"]) for run in runs) if latent else "",
         "held-out" if runs[0]["run"]["dev"] else "test",
-        f"{t[0]['n_labels']} x {s['n_latent']}",
+        f"{t[0]['n_labels']} x {s['n_latent']}"
+        if s["n_latent"] not in STATES
+        else f"{t[0]['n_states']} {s['n_latent']}",
         s["edges"],
         s["support"],
         f"{s['sigma']:g}",

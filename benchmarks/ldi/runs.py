@@ -26,7 +26,7 @@ from sklearn_latent.metrics import chunk_precision_recall_fscore_support, sequen
 
 from ..harness import machine
 from ..workers.common import Clock, Stamps
-from .tasks import COLUMNS, TASKS, TEMPLATES, Data
+from .tasks import COLUMNS, STATES, TASKS, TEMPLATES, Data
 
 __all__ = ["CLOCK", "Run", "read_json", "read_labels", "write_json"]
 
@@ -145,7 +145,7 @@ class Run:
 
         settings = self.settings
         model = LatentCRFTagger(
-            settings["n_latent"],
+            STATES.get(settings["n_latent"], settings["n_latent"]),
             sigma=settings["sigma"],
             init_scale=settings["init_scale"],
             max_iter=settings["max_iter"],
