@@ -95,8 +95,9 @@ def _what_was_run(results: Results) -> str:
     text = [
         title("What was run"),
         paragraph(
-            f"""{contents}. Features of fewer than {_rare(results)} training tokens are left out. *On pairs*: which of
-            them have weights on pairs of states too. *Weights exist*: for every feature and state (*all*), or for those
+            f"""{contents}. Features of fewer than {_rare(results)} training tokens are left out. *States*: labels times
+            latent states of each; *by label*: {_by_label()}. *On pairs*: which features have weights on pairs of states
+            too. *Weights exist*: for every feature and state (*all*), or for those
             pairs alone whose label training shows (*observed*). *Start*: latent models start from weights drawn
             uniformly from a range, the plain CRF starts at zero. *Solver*: averaged stochastic gradient (``sgd``), with
             the sequences of a batch. *Iterations*: passes over the corpus, or iterations of L-BFGS; *(limit)*: the
@@ -132,9 +133,7 @@ def _training(runs: list[dict]) -> list[str]:
     return [
         ", ".join(str(run["run"]["seed"]) for run in runs) if latent else "",
         "held-out" if runs[0]["run"]["dev"] else "test",
-        f"{t[0]['n_labels']} x {s['n_latent']}"
-        if s["n_latent"] not in STATES
-        else f"{t[0]['n_states']} {s['n_latent']}",
+        _states(t[0], s["n_latent"]),
         s["edges"],
         s["support"],
         f"{s['sigma']:g}",
@@ -146,6 +145,17 @@ def _training(runs: list[dict]) -> list[str]:
         average("objective", 1),
         average("cpu"),
     ]
+
+
+def _by_label() -> str:
+    counts = ", ".join(f"{count} of {label}" for label, count in STATES["by label"].items())
+    return f"{counts}, one of every other"
+
+
+def _states(training: dict, n_latent: int | str) -> str:
+    if n_latent in STATES:
+        return f"{training['n_states']} {n_latent}"
+    return f"{training['n_labels']} x {n_latent}"
 
 
 def _missing(results: Results) -> str:
@@ -200,7 +210,11 @@ def _trials(results: Results) -> str:
                 other starts (±0.02, ±0.5) or a start at the plain CRF, by the best of four starts, 20 latent states,
                 ADF, other sigmas, other least counts of a feature, words on pairs of states, or every template on them.
                 For Bio-NER only solver, batches and which weights exist were tried (all weights did as well as observed
-                ones and took longer). Passes over chunks of all types were limited by time.
+                ones and took longer). For chunks of all types with words and parts of
+                speech passes were limited by time. With more features latent states of every label did no better than
+                the plain CRF; as many for the commonest labels alone were tried in a dozen ways (which labels, 2 to 8
+                states, sigma, batches, passes, start). What was taken had F1 of 93.95, 93.82 and 93.98 there with
+                seeds 0 to 2, and 61.0 % of the sentences right in the mean.
                 First models of both tasks of the paper, trained by L-BFGS with observed weights alone, and for NP
                 chunking with every template on pairs of states, had been judged by the test part before: the latent
                 ones did no better than the plain CRF. What was wrong with them was then looked for here, not there."""

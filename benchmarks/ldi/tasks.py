@@ -92,8 +92,8 @@ class Task:
     tokens : str
         What the features of its models are made of, in words.
     latent, crf : dict
-        Settings of training: ``n_latent`` (a number or of `STATES`), ``templates`` (of `TEMPLATES`), ``min_df``, ``edges``, ``support``,
-        ``sigma``, ``init_scale``, ``solver``, ``batch_size``, ``max_iter``.
+        Settings of training: ``n_latent`` (a number, or of `STATES`), ``templates`` (of `TEMPLATES`), ``min_df``,
+        ``edges``, ``support``, ``sigma``, ``init_scale``, ``solver``, ``batch_size``, ``max_iter``.
         Chosen on the held-out part of the training data.
     plain : str
         Task whose plain CRF stands for this one's, where ``crf`` is None; the tests of significance need one.
