@@ -109,6 +109,7 @@ class Run:
             write_json(path, result)
         else:
             model = load_model(model_path)
+        del X  # decoding is timed without what only training needs
         say(f"{self.name}: decoding")
         result["decoding"] = self._decode(model, held, data, folder, jobs)
         write_json(path, result)
