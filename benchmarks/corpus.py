@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sklearn_latent import SequenceMatrix
 from sklearn_latent._sequences import LabelCodec
 from sklearn_latent.datasets import (
     fetch_conll2000,
@@ -18,7 +19,7 @@ from sklearn_latent.datasets import (
 )
 from sklearn_latent.feature_extraction import TemplateVectorizer
 
-__all__ = ["Corpus", "columns", "write", "write_images", "write_letters"]
+__all__ = ["Corpus", "columns", "write", "write_images", "write_letters", "write_split"]
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,22 @@ def columns(path: Path, task: str, part: str, *, repeat: int = 1, labels: bool =
 def write_letters(path: Path) -> int:
     """Write the OCR letters, a constant column added, to `path`; returns the number of folds."""
     corpus = fetch_ocr_letters()
-    codec = LabelCodec.from_labels(list(corpus.target))
-    pixels = np.hstack([corpus.data.values.astype(np.float64), np.ones((corpus.data.n_tokens, 1))])
     fold = np.asarray(corpus.fold)
-    codes = codec.encode(list(corpus.target))
-    np.savez(path, pixels=pixels, offsets=corpus.data.offsets, codes=codes, labels=codec.classes, fold=fold)
+    _write_dense(path, corpus.data, list(corpus.target), fold)
     return len(np.unique(fold))
+
+
+def write_split(path: Path, train: SequenceMatrix, y: list, test: SequenceMatrix, y_test: list) -> Path:
+    """Write dense sequences as `write_letters` does, fold 0 the training part and fold 1 the other."""
+    corpus = SequenceMatrix(np.vstack([train.values, test.values]), np.concatenate([train.lengths, test.lengths]))
+    _write_dense(path, corpus, [*y, *y_test], np.repeat([0, 1], [len(train), len(test)]))
+    return path
+
+
+def _write_dense(path: Path, X: SequenceMatrix, y: list, fold: np.ndarray) -> None:
+    codec = LabelCodec.from_labels(y)
+    pixels = np.hstack([X.values.astype(np.float64), np.ones((X.n_tokens, 1))])
+    np.savez(path, pixels=pixels, offsets=X.offsets, codes=codec.encode(y), labels=codec.classes, fold=fold)
 
 
 def write_images(path: Path, shape: tuple[int, int, int], *, quick: bool = False) -> int:

@@ -10,16 +10,16 @@ was chosen stands in benchmarks/ldi/tasks.py.
 from __future__ import annotations
 
 import argparse
-import itertools
 import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from .experiments import combinations, grid, read_json
 from .harness import ROOT
 from .ldi.compare import compare
 from .ldi.page import render
-from .ldi.runs import CLOCK, Run, read_json
+from .ldi.runs import CLOCK, Run
 from .ldi.tasks import STATES, TASKS, TEMPLATES
 
 __all__ = ["main"]
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, kind in _TUNED.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, choices=_CHOICES.get(name),
                             help="of every model, in place of what was chosen for it")  # fmt: skip
-    parser.add_argument("--tune", action="append", default=[], metavar="NAME=V,...", type=_grid,
+    parser.add_argument("--tune", action="append", default=[], metavar="NAME=V,...", type=grid(_TUNED, _CHOICES),
                         help=f"train on two thirds and judge by the rest; of {', '.join(_TUNED)}")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=1, help="threads of training; decoding is timed on one")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no run after this time")
@@ -87,17 +87,6 @@ def _counts(text: str) -> list[int]:
     if counts[0] < 1:
         raise argparse.ArgumentTypeError(f"numbers of paths are 1 or more, got {counts[0]}")
     return counts
-
-
-def _grid(text: str) -> tuple[str, list]:
-    name, equals, values = text.partition("=")
-    if name not in _TUNED or not equals:
-        raise argparse.ArgumentTypeError(f"expected NAME=V,... with NAME of {', '.join(_TUNED)}, got {text!r}")
-    found = [_TUNED[name](value) for value in values.split(",")]
-    for value in found:
-        if value not in _CHOICES.get(name, found):
-            raise argparse.ArgumentTypeError(f"{name}={value} is none of {', '.join(_CHOICES[name])}")
-    return name, found
 
 
 def _settings(args: argparse.Namespace, corpus: str, model: str) -> dict:
@@ -159,10 +148,9 @@ def plan(args: argparse.Namespace) -> list[Run]:
     return runs
 
 
-def _trials(grid: dict[str, list], model: str) -> list[dict]:
+def _trials(values: dict[str, list], model: str) -> list[dict]:
     """Every combination of the values that mean something to the model."""
-    names = _meant(grid, model)
-    return [dict(zip(names, values, strict=True)) for values in itertools.product(*(grid[name] for name in names))]
+    return combinations({name: values[name] for name in _meant(values, model)})
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -7,7 +7,7 @@ import textwrap
 
 from .harness import median
 
-__all__ = ["paragraph", "ratio", "seconds", "table", "times", "title"]
+__all__ = ["bullets", "paragraph", "ratio", "seconds", "table", "times", "title"]
 
 
 def title(text: str) -> str:
@@ -18,6 +18,15 @@ def title(text: str) -> str:
 def paragraph(text: str) -> str:
     """Text in lines of the usual length."""
     return textwrap.fill(" ".join(text.split()), 118, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def bullets(items: list[str]) -> str:
+    """A list, its items in lines of the usual length."""
+    lines = []
+    for item in items:
+        wrapped = paragraph(item).splitlines()
+        lines += [f"* {wrapped[0]}", *(f"  {line}" for line in wrapped[1:])]
+    return "\n".join(lines) + "\n"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

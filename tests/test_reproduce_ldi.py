@@ -3,18 +3,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import io
 import json
 import shutil
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmark_command import command
+
 SEEDS = {
     "np": ["0", "1", "0-dev"],
     "np5": ["0"],
@@ -29,38 +25,13 @@ POINTS = [1, 10, 30]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    # A copy, so that its page is not the documentation's.
-    folder = tmp_path_factory.mktemp("ldi")
-    shutil.copytree(ROOT / "benchmarks", folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
+    return tmp_path_factory.mktemp("ldi")
 
 
 @pytest.fixture(scope="module")
 def run(folder):
-    """Run the command; returns what it printed. In this process: to start one takes longer than most runs."""
-
-    def run(*arguments: str, code: int = 0) -> str:
-        # What is given last counts.
-        arguments = ["--quick", "--results", str(folder / "out"), *arguments]
-        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as errors:
-            try:
-                ended = command.main(arguments)
-            except SystemExit as error:
-                ended = error.code
-        assert ended == code, errors.getvalue()
-        return out.getvalue() if code == 0 else errors.getvalue()
-
-    ours = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "benchmarks"}
-    sys.path.insert(0, str(folder))
-    try:
-        command = importlib.import_module("benchmarks.reproduce_ldi")
-        assert Path(command.__file__).is_relative_to(folder)
+    with command("reproduce_ldi", folder) as run:
         yield run
-    finally:
-        sys.path.remove(str(folder))
-        for name in [name for name in sys.modules if name.split(".")[0] == "benchmarks"]:
-            del sys.modules[name]
-        sys.modules.update(ours)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sklearn_latent.metrics import mcnemar_test, randomization_test, sequence_accuracy_score
 
-from .runs import read_json, read_labels, write_json
+from ..experiments import read_json, write_json
+from .runs import read_labels
 
 __all__ = ["compare"]
 

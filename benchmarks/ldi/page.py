@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
-from ..rst import paragraph, table, title
+from ..experiments import sittings
+from ..rst import bullets, paragraph, table, title
 from .pictures import pictures
 from .published import PUBLISHED, TABLES
 from .results import Results
@@ -260,27 +261,16 @@ def _differences(results: Results) -> str:
         """Seconds. Another program on another machine, many years later: only ratios within a column can be
         compared.""",
     ]
-    lines = []
-    for item in items:
-        wrapped = paragraph(item).splitlines()
-        lines += [f"* {wrapped[0]}", *(f"  {line}" for line in wrapped[1:])]
-    return "\n".join([title("What differs from the paper"), "\n".join(lines) + "\n"])
+    return "\n".join([title("What differs from the paper"), bullets(items)])
 
 
 def _machine(results: Results) -> str:
-    sittings = [run["decoding"]["machine"] for run in results.runs.values()]
-    loads = [sitting["load"][0] for sitting in sittings]
-    commits = ", ".join(sorted({sitting["commit"] for sitting in sittings if sitting["commit"]}))
-    last = sittings[-1]
-    clock = "" if last["clock_mhz"] is None else f" at {last['clock_mhz'] / 1e3:.1f} GHz"
-    threads = " or ".join(map(str, sorted({run["training"]["threads"] for run in results.runs.values()})))
+    runs = list(results.runs.values())
+    machine = sittings([run["decoding"]["machine"] for run in runs])
+    threads = " or ".join(map(str, sorted({run["training"]["threads"] for run in runs})))
     return "\n".join(
         [
             title("The machine"),
-            paragraph(
-                f"""{last["cpus"]} processors ({last["machine"]}{clock}), shared with other work: load {min(loads):.1f}
-                to {max(loads):.1f} at the end of decoding. Training used {threads} thread(s), decoding one. Python
-                {last["python"]}, numpy {last["numpy"]}, SciPy {last["scipy"]}; commit {commits}."""
-            ),
+            paragraph(f"{machine} Training used {threads} thread(s), decoding one."),
         ]
     )

@@ -7,8 +7,8 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..experiments import read_json
 from .compare import compare
-from .runs import read_json
 from .tasks import TASKS
 
 __all__ = ["Results", "mean", "paper_paths"]

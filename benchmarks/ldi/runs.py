@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io
-import json
 import statistics
 import time
 import warnings
@@ -24,11 +23,12 @@ from sklearn_latent.io import load_model, save_model
 from sklearn_latent.io._atomic import atomic_write
 from sklearn_latent.metrics import chunk_precision_recall_fscore_support, sequence_accuracy_score
 
+from ..experiments import check_settings, read_json, trial_name, write_json
 from ..harness import machine
 from ..workers.common import Clock, Stamps
 from .tasks import COLUMNS, STATES, TASKS, TEMPLATES, Data
 
-__all__ = ["CLOCK", "Run", "read_json", "read_labels", "write_json"]
+__all__ = ["CLOCK", "Run", "read_labels"]
 
 #: A decoder that takes longer than this is timed once.
 _SLOW = 5.0
@@ -68,8 +68,7 @@ class Run:
     @property
     def name(self) -> str:
         """Beginning of the names of its files."""
-        trial = "".join(f"-{key}={value}" for key, value in sorted(self.trial.items()))
-        return f"{self.corpus}-{self.model}-{self.seed}{'-dev' if self.dev else ''}{trial}"
+        return f"{self.corpus}-{self.model}-{self.seed}{'-dev' if self.dev else ''}{trial_name(self.trial)}"
 
     def do(self, folder: Path, *, jobs: int, say: Callable[[str], None]) -> bool:
         """Do what the files in `folder` lack; False if that was nothing.
@@ -82,7 +81,7 @@ class Run:
         path = folder / f"{self.name}.json"
         result = read_json(path)
         if result is not None:
-            self._check(result, path)
+            check_settings(result, self.settings, path)
             if result.get("decoding", {}).get("settings") == self.decoding:
                 say(f"{self.name}: there already")
                 return False
@@ -117,14 +116,6 @@ class Run:
         best = best.get("ldi_exact", best.get("viterbi"))
         say(f"{self.name}: F1 {best['f1']:.2f}, sentences right {best['sentence_accuracy']:.2f} %")
         return True
-
-    def _check(self, result: dict, path: Path) -> None:
-        for key, value in self.settings.items():
-            if result["settings"].get(key) != value:
-                raise ValueError(
-                    f"{path.name} was made with {key}={result['settings'].get(key)!r}, not {value!r}: "
-                    "give the same settings, another --results, or delete it"
-                )
 
     def _tried(self, folder: Path) -> tuple[LatentCRFTagger, dict] | None:
         """The model of a trial with the settings of this run on the held-out part, and how it was trained."""
@@ -292,17 +283,6 @@ def _scores(gold: list, labels: list) -> dict:
         "f1_discard": 100 * float(chunks("discard")[2]),
         "sentence_accuracy": 100 * float(sequence_accuracy_score(gold, labels)),
     }
-
-
-def read_json(path: Path) -> dict | None:
-    """A result, None if it is not there."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-
-
-def write_json(path: Path, result: dict) -> None:
-    """Write a result whole or not at all."""
-    with atomic_write(path) as file:
-        file.write(json.dumps(result, indent=1).encode())
 
 
 def _write_labels(path: Path, gold: list, labels: dict[str, list]) -> None:

@@ -114,10 +114,12 @@ def letters(corpus: dict, fold=0, sigma=1.0) -> None:
     )
     offsets, held = corpus["offsets"].tolist(), (corpus["fold"] == int(fold)).tolist()
     names = corpus["labels"]
-    rows = [[str(k) for k in np.flatnonzero(row)] for row in corpus["pixels"]]
-    sequences = [
-        (rows[a:b], names[corpus["codes"][a:b]].tolist()) for a, b in zip(offsets[:-1], offsets[1:], strict=True)
+    rows = [
+        pycrfsuite.ItemSequence([{str(k): float(row[k]) for k in np.flatnonzero(row)} for row in corpus["pixels"][a:b]])
+        for a, b in zip(offsets[:-1], offsets[1:], strict=True)
     ]
+    labels = [names[corpus["codes"][a:b]].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    sequences = list(zip(rows, labels, strict=True))
     for (xs, ys), test in zip(sequences, held, strict=True):
         if not test:
             trainer.append(xs, ys)

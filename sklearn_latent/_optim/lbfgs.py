@@ -102,11 +102,12 @@ def minimize_lbfgs(
         step, new_value, new_slope, new_grad, grad_norm = found
         x, trial = trial, x
         fall, value = value - new_value, new_value
+        enough = watch is not None and watch(x)
         stopped = report.iteration(value, grad_norm)
         values = [first, *report.curve[-PERIOD:]] if len(report.curve) <= PERIOD else report.curve[-PERIOD - 1 :]
         if len(values) > PERIOD and values[0] - value < tol * abs(value):
             converged, message = True, f"the objective fell by less than tol over {PERIOD} iterations"
-        if watch is not None and watch(x):
+        if enough:
             converged, message = True, "the validation score stopped rising"
         if grad_norm <= tol:
             converged, message = True, "no entry of the gradient is above tol"

@@ -26,12 +26,15 @@ class IterationInfo:
         Largest absolute entry of the gradient.
     seconds : float
         Since training began.
+    validation_score : float or None
+        Score of the held-out part, with early stopping.
     """
 
     n_iter: int
     objective: float
     grad_norm: float
     seconds: float
+    validation_score: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class Report:
     callback : callable or None
         Called with an `IterationInfo`; True stops.
     max_iter : int
+    validation_score : float or None
+        Of the iteration to come, with early stopping.
     """
 
     verbose: int = 0
@@ -66,15 +71,18 @@ class Report:
     max_iter: int = 0
     curve: list[float] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
+    validation_score: float | None = None
 
     def iteration(self, objective: float, grad_norm: float) -> bool:
         """Record an iteration; True means stop."""
         self.curve.append(float(objective))
-        info = IterationInfo(len(self.curve), float(objective), float(grad_norm), time.perf_counter() - self.began)
+        seconds = time.perf_counter() - self.began
+        info = IterationInfo(len(self.curve), float(objective), float(grad_norm), seconds, self.validation_score)
         n = info.n_iter
         if self.verbose >= 2 or (self.verbose == 1 and (n <= 5 or n % max(1, self.max_iter // 20) == 0)):
+            judged = "" if self.validation_score is None else f"validation score {self.validation_score:.6g}  "
             self.line(
-                f"iteration {n:4d}  objective {info.objective:.6g}  largest gradient {info.grad_norm:.3g}  "
+                f"iteration {n:4d}  objective {info.objective:.6g}  {judged}largest gradient {info.grad_norm:.3g}  "
                 f"{info.seconds:.1f} s"
             )
         answer = None if self.callback is None else self.callback(info)
@@ -117,11 +125,10 @@ class Watch:
         self.best_iteration = -1
 
     def __call__(self, x: np.ndarray) -> bool:
-        """Look at the point of an iteration; True means stop."""
+        """Look at the point of an iteration before it is reported; True means stop."""
         score = float(self.score(x))
         self.scores.append(score)
         if self.best is None or score > self.scores[self.best_iteration]:
             self.best, self.best_iteration = np.array(x), len(self.scores) - 1
-        if self.report.verbose >= 2:
-            self.report.line(f"                validation score {score:.6g}")
+        self.report.validation_score = score
         return len(self.scores) - 1 - self.best_iteration >= self.patience

@@ -451,8 +451,9 @@ def minimize_stochastic(
             raise ValueError(
                 f"training diverged: the objective is {objective} in pass {n_pass + 1}; lower learning_rate"
             )
+        enough = watch is not None and watch(stepper.answer(x))
         stopped = report.iteration(objective, grad_norm)
-        if watch is not None and watch(stepper.answer(x)):
+        if enough:
             converged = True
             break
         if objective < best - tol * abs(objective):

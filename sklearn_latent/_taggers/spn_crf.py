@@ -131,7 +131,8 @@ class SPNCRFTagger(TrainedTaggerMixin, SequenceTaggerMixin, BaseEstimator):
         Start the next `fit` from the weights of the last, matched by feature name (without names, new columns come
         last) and by label n-gram; labels that the last fit did not have are refused.
     callback : callable, default=None
-        Called after each iteration with an object of ``n_iter``, ``objective``, ``grad_norm``, ``seconds``; True stops.
+        Called after each iteration with an object of ``n_iter``, ``objective``, ``grad_norm``, ``seconds``, and
+        ``validation_score`` (None without `early_stopping`); True stops.
     n_jobs : int, default=None
         Threads; the result is the same bits for any number.
     random_state : int, RandomState or None, default=None

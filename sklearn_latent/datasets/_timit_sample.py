@@ -8,6 +8,7 @@ from sklearn.utils import Bunch
 
 from .._sequences.labels import LabelSequences
 from ._base import check_offsets, find_file, label_names, read_arrays
+from ._timit_lists import TIMIT_PHONE_FOLDING
 
 __all__ = ["fetch_timit_sample"]
 
@@ -19,9 +20,10 @@ Sample of TIMIT: phones of read speech
 7,841,548 samples at 16 kHz, 16 bit, mono, which is 8.17 minutes. By hand, each utterance was cut into phones: 6,185
 segments of 61 kinds, which follow each other without gaps. The task is to name the segments.
 
-The 61 kinds are usually folded into 39 (Lee and Hon 1989): closures and pauses become sil, variants of a phone become
-one, and the glottal stop q is deleted. Utterances sa1 and sa2 are read by every speaker and usually left out of
-experiments: `utterance` tells them. `groups` is the speaker; the sample has no official split, so split by speaker.
+The 61 kinds are usually folded into 39 (Lee and Hon 1989, `TIMIT_PHONE_FOLDING`): closures and pauses become sil,
+variants of a phone become one, and the glottal stop q is deleted. Utterances sa1 and sa2 are read by every speaker and
+usually left out of experiments: `utterance` tells them. `groups` is the speaker; the sample has no official split, so
+split by speaker.
 
 Terms: Copyright 1993 Linguistic Data Consortium; the sample is under a Creative Commons licence that asks for
 attribution, rules out commercial use and has derived works shared alike. The whole corpus, LDC93S1, needs a licence.
@@ -37,15 +39,6 @@ _TERMS = (
     "in NLTK's data, with the arrays that the documentation of fetch_timit_sample lists."
 )
 _ARRAYS = ("utt", "audio", "audio_offset", "phone", "phone_start", "phone_end", "phone_offset")
-
-#: What becomes of the 61 phones among the 39; those not named stay, and q is deleted.
-_CLOSURES_AND_PAUSES = ("pcl", "tcl", "kcl", "bcl", "dcl", "gcl", "h#", "pau", "epi")
-_VARIANTS = (
-    ("ao", "aa"), ("ax", "ah"), ("ax-h", "ah"), ("axr", "er"), ("hv", "hh"), ("ix", "ih"), ("el", "l"), ("em", "m"),
-    ("en", "n"), ("nx", "n"), ("eng", "ng"), ("zh", "sh"), ("ux", "uw"),
-)  # fmt: skip
-_FOLDED = dict(_VARIANTS) | dict.fromkeys(_CLOSURES_AND_PAUSES, "sil")
-_DELETED = "q"
 
 
 def fetch_timit_sample(*, phones=39, data_home=None, return_X_y=False, download_if_missing=True):
@@ -91,7 +84,10 @@ def fetch_timit_sample(*, phones=39, data_home=None, return_X_y=False, download_
     and ``audio_offset`` (n_utterances + 1,); ``phone``, ``phone_start``, ``phone_end`` (n_segments,), sample
     numbers within the utterance, and ``phone_offset`` (n_utterances + 1,). Other arrays are ignored.
 
-    Folding gives neighbours the same label (``pcl`` after ``h#``); they stay two segments.
+    Folding (`TIMIT_PHONE_FOLDING`) gives neighbours the same label (``pcl`` after ``h#``); they stay two segments.
+
+    For the whole corpus, `TIMIT_CORE_TEST_SPEAKERS` and `TIMIT_DEV_SPEAKERS` name the speakers that results are usually
+    reported on and settings are chosen on; none of them is in this sample.
 
     References
     ----------
@@ -125,8 +121,9 @@ def fetch_timit_sample(*, phones=39, data_home=None, return_X_y=False, download_
         if len(cuts) and (cuts.min() < 0 or cuts.max() > len(audio) or (cuts[:, 0] >= cuts[:, 1]).any()):
             raise ValueError(f"{path}: {names[i]} has phones outside its {len(audio)} samples, or empty ones")
         if phones == 39:
-            cuts = cuts[[label != _DELETED for label in labels]]
-            labels = [_FOLDED.get(label, label) for label in labels if label != _DELETED]
+            folded = [TIMIT_PHONE_FOLDING.get(label, label) for label in labels]
+            cuts = cuts[[label is not None for label in folded]]
+            labels = [label for label in folded if label is not None]
         data.append((audio, cuts))
         target.append(labels)
     if return_X_y:

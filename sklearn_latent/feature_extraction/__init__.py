@@ -17,6 +17,7 @@
                                   └ _template_table.py    ids to columns ──► _template_kernels.pyx
 
     numbers ──► Window (_window.py), PerToken (_per_token.py) ──► SequenceMatrix
+    recordings ──► PhoneSegments (_phones.py, _cepstra.py) ──► SequenceMatrix
     anything ──► SequenceUnion (_union.py) of the above ──► SequenceMatrix
 
 `_dict_features.py` reads dicts for both of their vectorizers, `_corpus.py` walks the sequences of token corpora and
@@ -27,12 +28,14 @@ from ._dict import SequenceDictVectorizer
 from ._frames import sequences_from_frame
 from ._hasher import SequenceFeatureHasher
 from ._per_token import PerToken
+from ._phones import PhoneSegments
 from ._templates import TemplateVectorizer
 from ._union import SequenceUnion
 from ._window import Window
 
 __all__ = [
     "PerToken",
+    "PhoneSegments",
     "SequenceDictVectorizer",
     "SequenceFeatureHasher",
     "SequenceUnion",

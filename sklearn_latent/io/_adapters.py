@@ -25,6 +25,7 @@ from .._taggers.model import LinearChainModel
 from .._taggers.spn_model import LocalModel, NetworkShape, SPNModel
 from ..feature_extraction import (
     PerToken,
+    PhoneSegments,
     SequenceDictVectorizer,
     SequenceFeatureHasher,
     SequenceUnion,
@@ -59,7 +60,8 @@ def adapters() -> dict[str, Adapter]:
         _of_estimator(RowClassifier, _fitted, _checked(_checks.rows)),
         _of_estimator(SequenceDictVectorizer, _fitted, _checked(_checks.dict_vectorizer)),
         _of_estimator(TemplateVectorizer, _fitted, _checked(_checks.template_vectorizer)),
-        Adapter(SequenceFeatureHasher, _hasher_state, _build_hasher, estimator=True),
+        _of_stateless(SequenceFeatureHasher),
+        _of_stateless(PhoneSegments),
         _of_estimator(SequenceUnion, _fitted, _checked(_checks.union)),
         _of_estimator(Window, _numeric_state, _checked(_checks.window)),
         _of_estimator(PerToken, _numeric_state, _checked(_checks.per_token)),
@@ -120,6 +122,16 @@ def _of_estimator(
         return value
 
     return Adapter(kind, state, build, estimator=estimator)
+
+
+def _of_stateless(kind: type) -> Adapter:
+    """For an estimator that learns nothing: its parameters are all there is to judge, which its `fit` does."""
+    return Adapter(
+        kind,
+        lambda value: {"params": value.get_params(deep=False)},
+        lambda state: kind(**state["params"]).fit(),
+        estimator=True,
+    )
 
 
 def _fitted(estimator, private: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -203,15 +215,6 @@ def _numeric_state(transformer) -> dict[str, Any]:
     if "_feature_names" in state:
         state["_feature_names"] = _saved_names(state["_feature_names"])
     return state
-
-
-def _hasher_state(hasher: SequenceFeatureHasher) -> dict:
-    return {"params": hasher.get_params(deep=False)}
-
-
-def _build_hasher(state: dict) -> SequenceFeatureHasher:
-    # It has learnt nothing: its parameters are all there is to judge.
-    return SequenceFeatureHasher(**state["params"]).fit()
 
 
 # -- names -----------------------------------------------------------------------------------------

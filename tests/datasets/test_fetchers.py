@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from sklearn_latent import LabelSequences, LatentCRFTagger, SequenceMatrix
-from sklearn_latent.datasets import fetch_jnlpba, fetch_ocr_letters, fetch_timit_sample
+from sklearn_latent.datasets import (
+    TIMIT_CORE_TEST_SPEAKERS,
+    TIMIT_DEV_SPEAKERS,
+    TIMIT_PHONE_FOLDING,
+    fetch_jnlpba,
+    fetch_ocr_letters,
+    fetch_timit_sample,
+)
 from sklearn_latent.metrics import get_chunks
 
 DATA = os.environ.get("SKLEARN_LATENT_DATA", "")
@@ -308,3 +315,34 @@ def test_timit_sample(tmp_path, phones, n_segments, n_kinds):
             "aa ae ah aw ay b ch d dh dx eh er ey f g hh ih iy jh k l m n ng ow oy p r s sh sil t th uh uw v w y z"
         )
         assert speech.target_names == expected.split()
+
+
+# -- conventions of TIMIT ---------------------------------------------------------------------------
+
+
+def test_folding_of_phones():
+    folding = TIMIT_PHONE_FOLDING
+    names = "aa ae ah aw ay b ch d dh dx eh er ey f g hh ih iy jh k l m n ng ow oy p r s sh sil t th uh uw v w y z"
+    classes = names.split()
+    assert len(folding) == 61 and sorted(set(folding.values()) - {None}) == classes and len(classes) == 39
+    assert [phone for phone, folded in folding.items() if folded is None] == ["q"]
+    # What is folded is folded once and for all.
+    assert all(folding.get(phone, phone) == phone for phone in classes)
+    moved = {phone for phone, folded in folding.items() if folded not in (phone, None)}
+    assert len(moved) == 22 and {"ao", "ix", "nx", "zh", "epi", "h#"} <= moved
+
+
+def test_lists_of_speakers():
+    core, dev = TIMIT_CORE_TEST_SPEAKERS, TIMIT_DEV_SPEAKERS
+    assert len(set(core)) == len(core) == 24 and len(set(dev)) == len(dev) == 50
+    assert not set(core) & set(dev)
+    assert all(len(speaker) == 5 and speaker[0] in "fm" and speaker[4].isdigit() for speaker in core + dev)
+    # Two men and a woman of each of the eight regions.
+    assert sum(speaker[0] == "m" for speaker in core) == 16
+
+
+@needs(fetch_timit_sample)
+def test_sample_and_lists():
+    speech = fetch_timit_sample(phones=61)
+    assert set(speech.target_names) <= set(TIMIT_PHONE_FOLDING) and len(speech.target_names) == 61
+    assert not set(speech.groups) & {*TIMIT_CORE_TEST_SPEAKERS, *TIMIT_DEV_SPEAKERS}

@@ -289,6 +289,27 @@ def test_early_stopping_and_callback():
     assert (stopped.n_iter_, stopped.loss_curve_) == (2, seen)
 
 
+@pytest.mark.parametrize(
+    "params", [{"solver": "lbfgs"}, {"solver": "sgd"}, {"normalization": "local", "learning_rate": 0.3}]
+)
+def test_early_stopping_keeps_the_best_weights(params, capsys):
+    # Hardly any prior and few sequences: the likelihood of held-out ones rises, then falls.
+    X, y = corpus(n=30, n_features=12)
+    shown = []
+    tagger = fit(X, y, sigma=100.0, early_stopping=True, validation_fraction=0.3, n_iter_no_change=4, max_iter=200,
+                 callback=lambda info: shown.append(info.validation_score), verbose=2, **params)  # fmt: skip
+    scores = tagger.validation_scores_
+    best = int(np.argmax(scores))
+    assert shown == scores and len(scores) == tagger.n_iter_ == best + 5 < 200 and tagger.converged_
+    held_out = np.sort(np.random.RandomState(0).permutation(30)[:9])
+    found = tagger.log_likelihood([X[i] for i in held_out], [y[i] for i in held_out]).sum()
+    assert found / sum(len(y[i]) for i in held_out) == pytest.approx(scores[best], abs=1e-12)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("iteration")]
+    assert len(lines) == tagger.n_iter_
+    for line, score, loss in zip(lines, scores, tagger.loss_curve_, strict=True):
+        assert f"objective {loss:.6g}  validation score {score:.6g}" in line
+
+
 def test_restarts_keep_the_best():
     X, y = corpus(n=20)
     options = {"solver": "lbfgs", "max_iter": 30, "n_states": 2}

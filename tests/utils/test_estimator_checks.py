@@ -13,6 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn_latent import LatentCRFTagger, SPNCRFTagger
 from sklearn_latent.feature_extraction import (
     PerToken,
+    PhoneSegments,
     SequenceDictVectorizer,
     SequenceFeatureHasher,
     SequenceUnion,
@@ -37,6 +38,7 @@ OURS = [
     Window(),
     PerToken(StandardScaler()),
     PerToken(SimpleImputer()),
+    PhoneSegments(),
     SequenceUnion([("here", TemplateVectorizer(["%x[0,0]"])), ("all", TemplateVectorizer("chunking"))]),
     SequenceUnion(
         [("here", "passthrough"), ("near", make_pipeline(Window(), PerToken(MaxAbsScaler()))), ("no", "drop")]
