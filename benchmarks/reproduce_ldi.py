@@ -20,14 +20,19 @@ from .harness import ROOT
 from .ldi.compare import compare
 from .ldi.page import render
 from .ldi.runs import CLOCK, Run
-from .ldi.tasks import TASKS, TEMPLATES
+from .ldi.tasks import STATES, TASKS, TEMPLATES
 
 __all__ = ["main"]
+
+
+def _states(text: str) -> int | str:
+    return text if text in STATES else int(text)
+
 
 #: What ``--tune`` may vary, and how it is read; to a plain CRF the last mean nothing.
 _TUNED = {
     "sigma": float, "min_df": int, "templates": str, "edges": str, "support": str, "solver": str, "batch_size": int,
-    "max_iter": int, "n_latent": int, "init_scale": float,
+    "max_iter": int, "n_latent": _states, "init_scale": float,
 }  # fmt: skip
 _LATENT_ONLY = ("n_latent", "init_scale")
 _CHOICES = {

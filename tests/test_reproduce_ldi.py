@@ -16,7 +16,7 @@ SEEDS = {
     "np5": ["0"],
     "bio": ["0", "1", "0-dev"],
     "chunks4": ["0", "1"],
-    "chunks": ["0"],
+    "chunks": ["0", "1"],
 }
 LATENT = [f"{corpus}-latent-{seed}" for corpus, seeds in SEEDS.items() for seed in seeds]
 NAMES = [*(f"{corpus}-crf-0" for corpus in SEEDS if corpus != "np5"), *LATENT]
@@ -124,7 +124,7 @@ def test_what_is_there_is_not_done_again(results, run, folder):
 
 def test_page(results, run, folder):
     pytest.importorskip("matplotlib")
-    assert "missing: np-latent-2, bio-latent-2, chunks4-latent-2" in run("--render", "--seeds", "3")
+    assert "missing: np-latent-2, bio-latent-2, chunks4-latent-2, chunks-latent-2" in run("--render", "--seeds", "3")
     page = (folder / "docs" / "experiments" / "ldi.rst").read_text()
     assert "NP chunking: latent models of seed 2; Bio-NER: latent models of seed 2; All" in page.replace("\n", " ")
     f1 = [decoders(results, f"np-latent-{seed}")["ldi_exact"]["f1"] for seed in (0, 1)]

@@ -26,7 +26,7 @@ from sklearn_latent.metrics import chunk_precision_recall_fscore_support, sequen
 from ..experiments import check_settings, read_json, trial_name, write_json
 from ..harness import machine
 from ..workers.common import Clock, Stamps
-from .tasks import COLUMNS, TASKS, TEMPLATES, Data
+from .tasks import COLUMNS, STATES, TASKS, TEMPLATES, Data
 
 __all__ = ["CLOCK", "Run", "read_labels"]
 
@@ -108,6 +108,7 @@ class Run:
             write_json(path, result)
         else:
             model = load_model(model_path)
+        del X  # decoding is timed without what only training needs
         say(f"{self.name}: decoding")
         result["decoding"] = self._decode(model, held, data, folder, jobs)
         write_json(path, result)
@@ -136,7 +137,7 @@ class Run:
 
         settings = self.settings
         model = LatentCRFTagger(
-            settings["n_latent"],
+            STATES.get(settings["n_latent"], settings["n_latent"]),
             sigma=settings["sigma"],
             init_scale=settings["init_scale"],
             max_iter=settings["max_iter"],

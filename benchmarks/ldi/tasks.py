@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_latent.datasets import fetch_conll2000, fetch_jnlpba, load_chunks
 
-__all__ = ["COLUMNS", "TASKS", "TEMPLATES", "Data", "Task"]
+__all__ = ["COLUMNS", "STATES", "TASKS", "TEMPLATES", "Data", "Task"]
 
 #: Types of chunk that stand for the classes of names in quick mode; all nine would make it slow.
 _QUICK_TYPES = ("NP", "VP", "PP")
@@ -61,6 +61,9 @@ TEMPLATES: dict[str, str | list[str]] = {
     "rich": [*_WORDS, *_POS, *_MIXED, *_SPELLING],
 }
 
+#: Latent states by label, by name; labels that are not there have one.
+STATES = {"by label": {"B-NP": 2, "I-NP": 4, "O": 4, "B-VP": 2, "I-VP": 2}}
+
 
 @dataclass(frozen=True)
 class Data:
@@ -89,8 +92,8 @@ class Task:
     tokens : str
         What the features of its models are made of, in words.
     latent, crf : dict
-        Settings of training: ``n_latent``, ``templates`` (of `TEMPLATES`), ``min_df``, ``edges``, ``support``,
-        ``sigma``, ``init_scale``, ``solver``, ``batch_size``, ``max_iter``.
+        Settings of training: ``n_latent`` (a number, or of `STATES`), ``templates`` (of `TEMPLATES`), ``min_df``,
+        ``edges``, ``support``, ``sigma``, ``init_scale``, ``solver``, ``batch_size``, ``max_iter``.
         Chosen on the held-out part of the training data.
     plain : str
         Task whose plain CRF stands for this one's, where ``crf`` is None; the tests of significance need one.
@@ -204,9 +207,9 @@ TASKS = {
         ),
         Task(
             "chunks", "All chunk types, more features", f"{_ALL_TEXT}, words together with parts of speech",
-            latent=_CHUNKS | {"n_latent": 2, "sigma": 2.5},
-            crf=_CHUNKS | {"n_latent": 1},
-            seeds=1, pictured=False,
+            latent=_CHUNKS | {"n_latent": "by label", "sigma": 2.5, "batch_size": 16},
+            crf=_CHUNKS | {"n_latent": 1, "sigma": 2.5, "batch_size": 16},
+            pictured=False,
         ),
     )
 }  # fmt: skip
