@@ -47,10 +47,7 @@ def _best_allowed(lattice: Lattice, marginals: np.ndarray) -> np.ndarray:
         arc = np.where(lattice.arc > -np.inf, 0.0, -np.inf)
         path, _ = Lattice(top, node, arc, lattice.offsets).best_path()
         return np.where(path < 0, 0, top.state_label[np.maximum(path, 0)]).astype(np.int32)
-    allowed = np.zeros((top.n_labels, top.n_labels), dtype=bool)
-    free = top.free_arcs
-    allowed[top.state_label[top.arc_source[free]], top.state_label[top.arc_target[free]]] = True
-    labels = latent_topology(np.ones(top.n_labels, dtype=np.int64), allowed)
+    labels = latent_topology(np.ones(top.n_labels, dtype=np.int64), top.label_moves)
     arc = np.zeros((1, labels.n_arcs))
     if labels.arc_allowed is not None:
         arc[0, ~labels.arc_allowed] = -np.inf

@@ -73,6 +73,13 @@ class Topology:
         """Which arcs can have a finite score, bool of shape (n_arcs,)."""
         return np.ones(self.n_arcs, dtype=bool) if self.arc_allowed is None else self.arc_allowed
 
+    @property
+    def label_moves(self) -> np.ndarray:
+        """Which label may follow which, bool of shape (n_labels, n_labels)."""
+        moves, free = np.zeros((self.n_labels, self.n_labels), dtype=bool), self.free_arcs
+        moves[self.state_label[self.arc_source[free]], self.state_label[self.arc_target[free]]] = True
+        return moves
+
     @cached_property
     def arcs_by_target(self) -> np.ndarray:
         """Arcs sorted by target, then source, int64 of shape (n_arcs,)."""

@@ -15,7 +15,7 @@ from .._scorers import LinearScorer, Pattern, Support
 from ..exceptions import ModelTooLargeError
 
 __all__ = [
-    "LinearChainModel", "check_size", "edge_pattern", "fits", "label_moves", "latent_weights", "machine_memory",
+    "LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "machine_memory",
     "transfer",
 ]  # fmt: skip
 
@@ -96,7 +96,7 @@ class LinearChainModel:
         first = self.topology.label_state[self.topology.label_ptr[:-1]]
         ends = (self.support.start_allowed, self.support.end_allowed)
         start, end = (np.ones(len(first), dtype=bool) if rule is None else rule[first] for rule in ends)
-        return label_moves(self.topology), start, end
+        return self.topology.label_moves, start, end
 
     def transition_coef(self) -> np.ndarray:
         """(n_states, n_states), [from, to]."""
@@ -120,13 +120,6 @@ class LinearChainModel:
         column = _arc_keys(self.topology)[pattern.column]
         ptr = np.concatenate([pattern.ptr[self.edge_features], pattern.ptr[-1:]])
         return sp.csr_array((self.params["edge"].copy(), column, ptr), shape=(n, S * S))
-
-
-def label_moves(topology: Topology) -> np.ndarray:
-    """Which label may follow which, bool of shape (n_labels, n_labels)."""
-    moves, free = np.zeros((topology.n_labels, topology.n_labels), dtype=bool), topology.free_arcs
-    moves[topology.state_label[topology.arc_source[free]], topology.state_label[topology.arc_target[free]]] = True
-    return moves
 
 
 def edge_pattern(edge_coef: sp.csr_array, features: np.ndarray, n_features: int, topology: Topology):

@@ -11,7 +11,6 @@ import numpy as np
 from .._lattice import NgramSpace, Topology, all_ngrams, ngram_space
 from .._objective import ChainObjective, LocalObjective, Packing
 from .._scorers import Circuit, LocalScorer, Place, Slots, SPNScorer
-from .model import label_moves
 
 __all__ = ["LocalModel", "NetworkShape", "SPNModel"]
 
@@ -265,7 +264,7 @@ class SPNModel(_Networks):
         """Which label may follow which, (n_labels, n_labels), and begin and end a sequence, (n_labels,)."""
         rules = (self.start_allowed, self.end_allowed)
         start, end = (np.ones(self.n_labels, dtype=bool) if rule is None else rule for rule in rules)
-        return label_moves(self.topology), start, end
+        return self.topology.label_moves, start, end
 
     def transition_coef(self) -> np.ndarray:
         """Weights of bigrams, (n_units, n_units), [from, to], zero where there is none."""
