@@ -77,7 +77,7 @@ def _tuples(value):
 
 #: Stretches of training: long steps, then short ones, which stand in for a mean of weights.
 _LONG, _SHORT = ((6, 0.03), (4, 0.01), (3, 0.003)), ((6, 0.01), (4, 0.003), (3, 0.001))
-_UNTIED = {"sigma": 0.5, "batch_size": 32}, ((20, "auto"),)
+_UNTIED = {"sigma": 0.3, "batch_size": 32}, ((20, "auto"), (3, 0.003), (3, 0.001))
 _TIED = {"sigma": 0.5, "batch_size": 32}, _LONG
 _MEMM = {"sigma": 1.0, "batch_size": 64}, _SHORT
 #: Of phones: there are a tenth as many segments as letters.
@@ -168,6 +168,7 @@ MODELS: dict[str, Model] = {
     "memm8-tied": _network("SPN-MEMM, 8 previous labels, inputs tied", (1, 250, 2), "memm", order=8, tie_inputs=True),
     "hu-o2": _units("HU-CRF, second order, 250 units", 250, order=2),
     "spn-o2": _network("SPN-HO-LC-CRF, second order", (2, 2, 3), order=2),
+    "spn-o2-324": _network("SPN-HO-LC-CRF, second order", (3, 2, 4), order=2),
     "spn-tied-o2": _network("SPN-HO-LC-CRF, second order, inputs tied", (2, 8, 3), order=2, tie_inputs=True),
     "hu-o3": _units("HU-CRF, third order, 250 units", 250, order=3),
     "spn-o3": _network("SPN-HO-LC-CRF, third order", (2, 2, 3), order=3),

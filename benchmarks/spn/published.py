@@ -13,5 +13,5 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "spn": ("5.70", "the paper"),
     "memm8": ("3.12", "the paper"),
     "hu-o2": ("1.99", "van der Maaten et al. 2011, large margin, 1,000 units"),
-    "spn-o2": ("1.41", "the paper"),
+    "spn-o2-324": ("1.41", "the paper"),
 }
