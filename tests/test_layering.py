@@ -48,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 KERNEL = re.compile(r"^\s*(?:from\s+(\S+)\s+(c?import)\s|(c?import)\s+(\S+))", re.MULTILINE)
 HEADERS = {
     "sklearn_latent._lattice._numeric",
+    "sklearn_latent._lattice._structure",
     *(
         f"sklearn_latent._decoding._{name}"
         for name in (

@@ -13,7 +13,7 @@ import numpy as np
 from .topology import Topology
 
 try:
-    from . import _kernels, _label_sums, _lanes
+    from . import _exact_walk, _kernels, _label_sums, _lanes
 except ImportError as error:
     # Python looks into the current folder first, and a checkout has no kernels unless it was built in place.
     raise ImportError(
@@ -226,7 +226,7 @@ class Lattice:
         """Log forward sums (with the state's own score) and log backward sums, (n_tokens, n_states), and log sums."""
         forward, backward = np.empty_like(self.node), np.empty_like(self.node)
         log_sum, top = np.zeros(len(self)), self.topology
-        _kernels.exact_messages(
+        _exact_walk.messages(
             self.node, self.arc, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr, top.label_state,
             self.offsets, forward, backward, log_sum, np.empty(top.n_states),
         )  # fmt: skip
@@ -320,7 +320,7 @@ class Lattice:
         """Do again what a fast walk did not certify."""
         top = self.topology
         if not certified.all():
-            _kernels.accumulate_exact(
+            _exact_walk.accumulate(
                 self.node, self.arc, top.arc_target, top.arc_ptr, top.state_label, top.label_ptr, top.label_state,
                 clamp, self.offsets, np.flatnonzero(certified == 0).astype(np.int64), weight, masses,
                 state_mass, arc_mass, log_sum, np.empty((1, (2 * self._longest + 1) * top.n_states)),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from sklearn_latent._lattice import Lattice, _kernels, latent_topology
+from sklearn_latent._lattice import Lattice, _exact_walk, _kernels, latent_topology
 from sklearn_latent._lattice.lattice import Factors
 from strategies import Batch, batches, lattice_of, random_batch
 
@@ -66,7 +66,7 @@ def walk_exact(batch: Batch, clamp=None, *, masses: bool = True) -> Walked:
     top, n = batch.topology, len(batch.offsets) - 1
     longest = int(np.diff(batch.offsets).max(initial=0))
     out = Walked(np.zeros(n), np.zeros_like(batch.node), np.zeros_like(batch.arc), np.ones(n, dtype=np.uint8))
-    _kernels.accumulate_exact(
+    _exact_walk.accumulate(
         batch.node,
         batch.arc,
         top.arc_target,
