@@ -15,13 +15,13 @@ from .._scorers import LinearScorer, Pattern, Support
 from ..exceptions import ModelTooLargeError
 
 __all__ = [
-    "LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "machine_memory",
+    "TRAINING_VECTORS", "LinearChainModel", "check_size", "edge_pattern", "fits", "latent_weights", "machine_memory",
     "transfer",
 ]  # fmt: skip
 
 #: Weight-length vectors of double precision alive while L-BFGS runs on a large model: the history, which is in single
 #: precision, is worth six, and there are three points and directions, three gradients and the start.
-_TRAINING_VECTORS = 13
+TRAINING_VECTORS = 13
 
 
 @dataclass
@@ -224,7 +224,7 @@ def check_size(n_params: int, n_states: int) -> None:
 
 
 def _training_bytes(n_params: int, n_states: int) -> int:
-    return 8 * int(n_params) * _TRAINING_VECTORS + 40 * int(n_states) ** 2
+    return 8 * int(n_params) * TRAINING_VECTORS + 40 * int(n_states) ** 2
 
 
 def machine_memory() -> int:

@@ -14,15 +14,15 @@ from .._objective import ChainObjective, Chunk, LocalObjective
 from .._objective.local import MOST_HISTORIES
 from .._threads import Workers, one_blas_thread
 from ..exceptions import ModelTooLargeError
-from .model import machine_memory
+from .model import TRAINING_VECTORS, machine_memory
 from .options import allowed_moves, latent_counts, prior_scale
 from .spn_model import LocalModel, NetworkShape, SPNModel
 from .training import TrainingSet, refuse_forbidden
 
 __all__ = ["build_local", "build_spn", "check_later", "factor_sizes", "network_shape"]
 
-#: Vectors of the weights' length alive in training: L-BFGS has its history, the stochastic rules their moments.
-_VECTORS = {"lbfgs": 20}
+#: Weight-length vectors alive in training: of L-BFGS, and of the stochastic rules, which have moments and no history.
+_VECTORS = {"lbfgs": TRAINING_VECTORS}
 _FEW_VECTORS = 8
 #: Bytes of an arc: its ends, score, factor and masses.
 _ARC_BYTES = 64
