@@ -34,7 +34,7 @@ def beam_search(
     -------
     list of (codes, score)
         Of each sequence: label ids, int32 of (k, T), and their summed log-probabilities, (k,), descending; `k` is 0 if
-        every label sequence was found to be impossible.
+        every label sequence was found to be impossible. Scores are NaN where a log-probability is.
     """
     lengths = np.diff(offsets)
     order = np.argsort(-lengths, kind="stable")
@@ -57,6 +57,8 @@ def beam_search(
         candidates = (score[:, :, None] + following).reshape(n, -1)
         best = np.argsort(-candidates, axis=1, kind="stable")[:, :width]
         score = np.take_along_axis(candidates, best, axis=1)
+        # What is not a number is no worse than what is kept: the sequence has no best labels then.
+        score[np.isnan(candidates).any(axis=1)] = np.nan
         parent, label = np.divmod(best, n_labels)
         before = np.concatenate(
             [label[:, :, None], np.take_along_axis(before, parent[:, :, None], axis=1)[:, :, :-1]], axis=2
@@ -67,7 +69,7 @@ def beam_search(
     out: list = [None] * len(order)
     for i, sequence in enumerate(order.tolist()):
         length = int(lengths[sequence])
-        found = np.flatnonzero(ends[i] > -np.inf) if length else np.zeros(1, dtype=int)
+        found = np.flatnonzero(~np.isneginf(ends[i])) if length else np.zeros(1, dtype=int)
         codes, place = np.empty((len(found), length), dtype=np.int32), found
         for t in range(length - 1, -1, -1):
             parent, label = steps[t]

@@ -449,7 +449,8 @@ def minimize_stochastic(
         objective = loss + 0.5 * problem.precision * float(x @ x)
         if not np.isfinite(objective) or not np.isfinite(x).all():
             raise ValueError(
-                f"training diverged: the objective is {objective} in pass {n_pass + 1}; lower learning_rate"
+                f"training diverged: the objective is {objective} in pass {n_pass + 1}; lower learning_rate, or "
+                "scale the features down"
             )
         enough = watch is not None and watch(stepper.answer(x))
         stopped = report.iteration(objective, grad_norm)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,3 +70,20 @@ def test_beam(lengths, n_labels, history, width, forbidden, held, seed):
             np.testing.assert_allclose(scores, possible, rtol=1e-12)
         elif len(scores):
             assert scores[0] <= possible[0] + 1e-12
+
+
+@pytest.mark.parametrize("spoilt", [(0, 3), (1, 3), (1, 0)])
+@pytest.mark.parametrize("width", [1, 2, 50])
+def test_what_is_not_a_number_comes_out_as_such(spoilt, width):
+    """Token 0 or 1 of the second sequence, after any history or after label 0 only: never dropped as the worst."""
+    token, history = spoilt
+
+    def log_prob(tokens, rows):
+        table = np.log(np.tile([0.5, 0.3, 0.2], (len(tokens), 1)))
+        table[(tokens == 2 + token) & ((rows[:, 0] == history) | (history == 3))] = np.nan
+        return table
+
+    whole, broken, last = beam_search(log_prob, np.array([0, 2, 5, 6]), 3, 1, width)
+    assert np.isnan(broken[1]).all() and len(broken[1])
+    for codes, scores in (whole, last):
+        assert np.isfinite(scores).all() and codes[0].tolist() == [0] * codes.shape[1]

@@ -373,3 +373,16 @@ def test_order_1_is_better_than_none():
     options = {"solver": "lbfgs", "max_iter": 200, "tol": 1e-4, "sigma": 5.0}
     assert SPNCRFTagger(0, normalization="local", **options).fit(X, y).score(X, y) == 1.0
     assert LatentCRFTagger(1, **{**options, "sigma": 5.0}).fit(X, y).score(X, y) == 1.0
+
+
+def test_features_beyond_single_precision_are_named():
+    X = [np.ones((3, 2)), np.full((2, 2), 1e300)]
+    tagger = SPNCRFTagger.memm(order=8, max_iter=1, n_iter_no_change=1, dtype=np.float32, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        tagger.fit([X[0], X[0]], [["a", "b", "a"], ["b", "c", "a"]])
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ValueError, match=r"X\[1\]: its scores are beyond what floating point"),
+    ):
+        tagger.predict(X)

@@ -98,7 +98,7 @@ def test_stochastic_convergence_and_warning(corpus):
 
 def test_divergence_is_named(corpus):
     X, y = corpus
-    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"diverged.*lower learning_rate"):
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"diverged.*lower learning_rate, or scale"):
         LatentCRFTagger(1, solver="adam", learning_rate=1e200, max_iter=20).fit(X, y)
 
 
