@@ -57,9 +57,12 @@ def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, 
     objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma), split=tagger.solver == "lbfgs")
     check_size(objective.packing.size, S)
     if tagger.constraints is not None:
-        with one_blas_thread(), Workers(tagger.n_jobs) as workers:
-            i = objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
-        refuse_forbidden(data, i, moves, start_allowed, end_allowed)
+        width, block = objective.scorer.row_bytes, objective.scorer.block_tokens
+        for part in data.parts:
+            own = chunks if part is data else part.chunks(width, block)
+            with one_blas_thread(), Workers(tagger.n_jobs) as workers:
+                i = objective.impossible_sequence(np.zeros(objective.packing.size), own, workers)
+            refuse_forbidden(part, i, moves, start_allowed, end_allowed)
     return model, objective, chunks
 
 

@@ -17,6 +17,7 @@ from .._decoding import (
     Decoder,
     ExactLDIDecoder,
 )
+from ..exceptions import ModelTooLargeError
 from ..metrics._chunks import SCHEMES as CHUNK_SCHEMES
 
 __all__ = [
@@ -44,6 +45,9 @@ DECODE_CONSTRAINTS: dict[str, list] = {
 
 #: More than any search does; products of these with the length of a sequence still fit into 64 bits.
 MOST_PATHS, MOST_SEARCH = 1 << 31, 1 << 60
+
+#: Latent states of a label: more, and their number alone is beyond what arrays hold.
+_MOST_LATENT = 1 << 31
 
 #: Chunk schemes that `constraints` knows by name.
 SCHEMES = ("iob1", "iob2", "iobes", "bilou")
@@ -82,7 +86,15 @@ def latent_counts(n_latent: int | Mapping, classes: list) -> np.ndarray:
     ------
     ValueError
         If a mapping holds a count that is not a positive integer.
+    ModelTooLargeError
+        If a count alone is beyond any machine.
     """
+    counts = n_latent.values() if isinstance(n_latent, Mapping) else [n_latent]
+    if any(isinstance(count, Integral) and count > _MOST_LATENT for count in counts):
+        raise ModelTooLargeError(
+            f"n_latent asks for more than {_MOST_LATENT:,} latent states of a label, more parameters and bytes than "
+            "any machine has; a smaller n_latent makes the model smaller"
+        )
     if not isinstance(n_latent, Mapping):
         return np.full(len(classes), int(n_latent), dtype=np.int64)
     for label, count in n_latent.items():

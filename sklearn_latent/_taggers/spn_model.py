@@ -106,9 +106,12 @@ class SPNModel(_Networks):
     @cached_property
     def space(self) -> NgramSpace:
         """States and arcs."""
-        longest = max(self.ngrams, default=1)
+        # Of lengths beyond the first that has none there is nothing to know.
+        most = 1 + max((n for n, rows in self.ngrams.items() if len(rows)), default=1)
+        ngrams = {n: rows for n, rows in self.ngrams.items() if n <= most}
+        longest = max(ngrams, default=1)
         carried = tuple(n for _, n in self.factors if 1 < n < longest)
-        return ngram_space(self.n_latent, self.ngrams, carried=carried, forbid=self.forbid, allowed=self.moves)
+        return ngram_space(self.n_latent, ngrams, carried=carried, forbid=self.forbid, allowed=self.moves)
 
     @property
     def topology(self) -> Topology:
@@ -138,7 +141,7 @@ class SPNModel(_Networks):
     @property
     def weighed(self) -> list[int]:
         """Lengths of the n-grams that have weights which don't see the features."""
-        return list(range(2, self.order + 2))
+        return [n for n in sorted(self.ngrams) if n <= self.order + 1]
 
     def rows_of(self, n: int) -> np.ndarray:
         """Label n-grams of one length with factors."""
@@ -246,7 +249,7 @@ class SPNModel(_Networks):
 
         -1 stands for the start, the end, and for no label; labels before are (n_weights, longest n-gram - 2).
         """
-        longest, ramp = max(0, self.order - 1), np.arange(self.n_units)
+        longest, ramp = max(0, max(self.weighed, default=1) - 2), np.arange(self.n_units)
         source, target, before = [], [], []
         for n in self.weighed:
             rows, (row, a, b) = self.rows_of(n), self._latent_pairs(n)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from numbers import Integral
 
@@ -26,6 +27,8 @@ _VECTORS = {"lbfgs": TRAINING_VECTORS}
 _FEW_VECTORS = 8
 #: Bytes of an arc: its ends, score, factor and masses.
 _ARC_BYTES = 64
+#: Layers and labels beyond which nothing is counted: what is counted up to there is too much already.
+_MOST_LAYERS, _MOST_ALL = 4096, 1024
 
 
 def factor_sizes(factors) -> tuple[tuple[int, int], ...]:
@@ -99,16 +102,27 @@ def build_spn(tagger, data: TrainingSet) -> tuple[SPNModel, ChainObjective, list
     n_latent = latent_counts(tagger.n_latent, classes)
     forbid = tagger.unseen == "forbid" and bool(tagger.sparse_factors)
     longest = max(order + 1, *(n for _, n in factors))
-    lengths = {*range(2, order + 2), *(n for _, n in factors if n > 1)}
+    # There is none with more labels than the longest sequence has; where others are forbidden, that has to be known.
+    most = int(max(part.X.lengths.max() for part in data.parts)) + 1
+    if not tagger.sparse_factors:
+        _check_length(longest, len(classes))
+        most = longest
+    lengths = {*range(2, min(order + 1, most) + 1), *(n for _, n in factors if n > 1)}
     if forbid:
-        lengths = set(range(2, longest + 1))
-    counts = {n: len(classes) ** n for n in lengths}
+        lengths |= set(range(2, min(longest, most) + 1))
+    counts = {n: len(classes) ** n if n <= most else 0 for n in lengths}
     model = SPNModel(shape, factors, order, matrix.n_features, n_latent, {}, forbid, moves, start_allowed, end_allowed)
     ngrams: dict[int, np.ndarray] = {}
     if tagger.sparse_factors:
         for n in sorted(lengths):
+            if n > most:
+                ngrams[n] = np.empty((0, n), dtype=np.int32)
+                continue
             try:
-                ngrams[n] = seen_ngrams(data.codes, matrix.offsets, n, len(classes), moves)
+                # Forbidden for good is what no sequence given shows; a weight needs a sequence that is learnt from.
+                shown = data.parts if forbid else [data]
+                found = [seen_ngrams(part.codes, part.X.offsets, n, len(classes), moves) for part in shown]
+                ngrams[n] = found[0] if len(found) == 1 else np.unique(np.concatenate(found), axis=0)
             except OverflowError as error:
                 raise ModelTooLargeError(
                     f"{error}; a smaller order, or factors over fewer labels, needs fewer"
@@ -123,7 +137,8 @@ def build_spn(tagger, data: TrainingSet) -> tuple[SPNModel, ChainObjective, list
     objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
     chunks = data.chunks(objective.scorer.row_bytes, objective.scorer.block_tokens)
     if tagger.constraints is not None:
-        refuse_forbidden(data, _impossible(tagger, model, data), moves, start_allowed, end_allowed)
+        for part in data.parts:
+            refuse_forbidden(part, _impossible(tagger, model, part), moves, start_allowed, end_allowed)
     return model, objective, chunks
 
 
@@ -146,13 +161,15 @@ def build_local(tagger, data: TrainingSet) -> tuple[LocalModel, LocalObjective, 
     if (latent_counts(tagger.n_latent, classes) != 1).any():
         raise ValueError(f"normalization='local' has no latent chain states: n_latent is {tagger.n_latent!r}, not 1")
     rules = allowed_moves(tagger.constraints, classes)
-    _check_unknown(data, order)
+    for part in data.parts:
+        _check_unknown(part, order)
     model = LocalModel(shape, factors, order, matrix.n_features, len(classes), *rules)
     _check_size(tagger, model, {})
     objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
     chunks = data.chunks(objective.scorer.row_bytes, objective.scorer.block_tokens)
     if tagger.constraints is not None:
-        refuse_forbidden(data, _impossible(tagger, model, data), *rules)
+        for part in data.parts:
+            refuse_forbidden(part, _impossible(tagger, model, part), *rules)
     return model, objective, chunks
 
 
@@ -199,6 +216,26 @@ def _impossible(tagger, model: SPNModel | LocalModel, data: TrainingSet) -> int 
         return objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
 
 
+def _check_length(n: int, n_labels: int) -> None:
+    """Refuse n-grams so long that to count them all would take long.
+
+    Raises
+    ------
+    ModelTooLargeError
+    """
+    if n > _MOST_ALL:
+        raise ModelTooLargeError(
+            f"sparse_factors=False asks for all n-grams of up to {_count(n)} of the {n_labels} labels: more parameters "
+            "and bytes than any machine has; sparse_factors=True, a smaller order, and factors over fewer labels make "
+            "the model smaller"
+        )
+
+
+def _count(n: int) -> str:
+    """A number of any size as a message shows it."""
+    return f"{n:,}" if n < 10**15 else f"10**{int(math.log10(n))}"
+
+
 def _n_allowed(moves: np.ndarray, n: int) -> int:
     """Number of sequences of `n` labels in which each may follow the one before."""
     ends = [1] * len(moves)
@@ -216,16 +253,19 @@ def _check_size(tagger, model: SPNModel | LocalModel, counts: dict[int, int]) ->
     sizes = {1: n_labels, **counts}
     if isinstance(model, SPNModel):
         most = int(model.n_latent.max())
-        n_params = 2 * model.n_units + sum(sizes[n] * most * most for n in model.weighed)
+        n_params = 2 * model.n_units + sum(size * most * most for n, size in counts.items() if n <= model.order + 1)
     else:
         n_params, history = 0, model.order * (n_labels + 1)
     kept = 0
-    fan = shape.n_products * shape.n_states
+    # Layers beyond all measure are no chain either: they would be gone through one by one.
+    fan = max(shape.n_products * shape.n_states, 2 if shape.n_layers > _MOST_LAYERS else 1)
     for m, n in model.factors:
         roots = sizes[n] * most
-        leaves = roots * fan**shape.n_layers
+        leaves = roots * fan ** min(shape.n_layers, _MOST_LAYERS)
         columns = leaves // roots if shape.tied and roots else leaves
-        n_params += (m * model.n_features + history) * columns + (2 * leaves if shape.n_layers else 0)
+        n_params += (m * model.n_features + history) * columns + (
+            2 * leaves + roots * shape.n_layers if shape.n_layers else 0
+        )
         kept += leaves
     # Histories are beginnings of n-grams; each goes on with any label.
     longest = max(counts, default=1)
@@ -235,8 +275,9 @@ def _check_size(tagger, model: SPNModel | LocalModel, counts: dict[int, int]) ->
     memory = machine_memory()
     if n_bytes > memory:
         raise ModelTooLargeError(
-            f"the model would have {n_params:,} parameters ({kept:,} leaves of networks, about {n_states:,} states) "
-            f"and training it takes about {n_bytes:,} bytes ({n_bytes / 1e9:,.1f} GB), this machine has "
-            f"{memory / 1e9:,.1f} GB; sparse_factors=True, a smaller order, factors over fewer labels and tokens, "
-            "smaller n_layers, n_products and n_states, tie_inputs=True, and fewer features make it smaller"
+            f"the model would have {_count(n_params)} parameters ({_count(kept)} leaves of networks, about "
+            f"{_count(n_states)} states) and training it takes about {_count(n_bytes)} bytes "
+            f"({_count(n_bytes // 10**9)} GB), this machine has {memory / 1e9:,.1f} GB; sparse_factors=True, a smaller "
+            "order, factors over fewer labels and tokens, smaller n_layers, n_products and n_states, tie_inputs=True, "
+            "and fewer features make it smaller"
         )

@@ -32,6 +32,8 @@ class TrainingSet:
         Label of each id.
     numbers : ndarray of int of shape (n_sequences,)
         Each sequence's number in the user's X, for messages.
+    rest : TrainingSet or None
+        What `early_stopping` holds out: nothing is learnt from it, but its labels have to be possible.
     """
 
     X: SequenceMatrix
@@ -39,6 +41,12 @@ class TrainingSet:
     weight: np.ndarray
     classes: list
     numbers: np.ndarray
+    rest: TrainingSet | None = None
+
+    @property
+    def parts(self) -> list[TrainingSet]:
+        """These sequences, and those held out."""
+        return [self] if self.rest is None else [self, self.rest]
 
     def part(self, chosen: np.ndarray) -> TrainingSet:
         """Some of the sequences, in the order given."""
@@ -68,7 +76,8 @@ def train(
     """Fit a model; returns it, how the solver ended, and the scores of the validation part after each iteration."""
     held_out = None
     if tagger.early_stopping:
-        data, held_out = _split(data, tagger.validation_fraction, rng)
+        data = _split(data, tagger.validation_fraction, rng)
+        held_out = data.rest
     model, objective, chunks = tagger._build(data)
     with one_blas_thread(), Workers(tagger.n_jobs) as workers:
         score = None if held_out is None else _validation_score(objective, held_out, workers)
@@ -175,8 +184,8 @@ def _start(tagger, model, objective, rng, earlier: Earlier | None) -> np.ndarray
     return start
 
 
-def _split(data: TrainingSet, fraction: float, rng) -> tuple[TrainingSet, TrainingSet]:
-    """Training and validation part, at least one sequence each."""
+def _split(data: TrainingSet, fraction: float, rng) -> TrainingSet:
+    """Training part, with the validation part as its rest, at least one sequence each."""
     n = len(data.X)
     if n < 2:
         raise ValueError(f"early_stopping needs at least 2 sequences with tokens and weight, got {n}")
@@ -185,7 +194,7 @@ def _split(data: TrainingSet, fraction: float, rng) -> tuple[TrainingSet, Traini
     training = data.part(np.sort(order[n_held_out:]))
     if (training.codes < 0).all():
         raise ValueError("early_stopping left no known label to train on; a smaller validation_fraction may do")
-    return training, data.part(np.sort(order[:n_held_out]))
+    return replace(training, rest=data.part(np.sort(order[:n_held_out])))
 
 
 def _validation_score(objective, data: TrainingSet, workers: Workers):

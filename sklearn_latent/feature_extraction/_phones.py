@@ -37,7 +37,7 @@ class PhoneSegments(SequenceTransformer):
     Parameters
     ----------
     sample_rate : int, default=16000
-        Samples a second, at least 4000.
+        Samples a second, from 4000 to 1,000,000.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class PhoneSegments(SequenceTransformer):
     ['mfcc1_first', 'energy_last', 'log_duration']
     """
 
-    _parameter_constraints: dict = {"sample_rate": [Interval(Integral, 4000, 2**31 - 1, closed="both")]}
+    _parameter_constraints: dict = {"sample_rate": [Interval(Integral, 4000, 1_000_000, closed="both")]}
 
     def __init__(self, sample_rate=16000):
         self.sample_rate = sample_rate

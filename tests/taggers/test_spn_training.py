@@ -438,6 +438,73 @@ def test_a_model_too_large_is_refused_before_memory_is(params):
         SPNCRFTagger(**params).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"n_layers": 1000},
+        {"n_layers": 10**6},
+        {"n_layers": 10**12, "n_products": 1, "n_states": 1},
+        {"order": 700, "sparse_factors": False},
+        {"order": 10**9, "sparse_factors": False},
+        {"factors": ((10**9, 1),)},
+        {"n_latent": 10**30},
+        {"n_states": 10**30},
+        {"normalization": "local", "order": 10**10},
+    ],
+    ids=str,
+)
+def test_sizes_beyond_all_measure_are_told_shortly(params):
+    X, y = corpus(n=10)
+    with pytest.raises(ModelTooLargeError, match=r"parameters.*bytes.*smaller") as found:
+        SPNCRFTagger(**params).fit(X, y)
+    assert len(str(found.value)) < 600
+
+
+@pytest.mark.parametrize("unseen", ["neutral", "forbid"])
+@pytest.mark.parametrize("more", [{}, {"factors": ((1, 1), (1, 10**9))}], ids=["order", "factor"])
+def test_orders_beyond_the_longest_sequence_are_that_of_the_longest(unseen, more):
+    X, y = corpus(n=10)
+    longest = max(map(len, y))
+    params = {"unseen": unseen, "n_layers": 0, "random_state": 0}
+    a = SPNCRFTagger(order=longest, **params).partial_fit(X, y)
+    b = SPNCRFTagger(order=10**9, **params, **more).partial_fit(X, y)
+    assert b.predict(X) == a.predict(X)
+    np.testing.assert_allclose(a.log_likelihood(X, y), b.log_likelihood(X, y), rtol=1e-12)
+    if unseen == "forbid":
+        for tagger in (a, b):
+            with pytest.raises(ValueError, match="no label sequence"):
+                tagger.predict([np.zeros((longest + 1, X[0].shape[1]))])
+    c = pickle.loads(pickle.dumps(b))
+    assert c.predict(X) == b.predict(X)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_held_out_is_possible_too(seed):
+    """N-grams that only the validation part shows are not forbidden, so that it can judge."""
+    rng = np.random.default_rng(seed)
+    y = [rng.choice(list("abcdef"), size=6).tolist() for _ in range(12)]
+    X = [np.eye(6)[[ord(label) - 97 for label in own]] for own in y]
+    tagger = SPNCRFTagger(order=3, unseen="forbid", n_layers=0, early_stopping=True, max_iter=30, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        tagger.fit(X, y)
+    assert np.isfinite(tagger.validation_scores_).all()
+    assert np.isfinite(tagger.log_likelihood(X, y)).all()
+
+
+@pytest.mark.parametrize("make", [SPNCRFTagger, SPNCRFTagger.memm, LatentCRFTagger], ids=["spn", "memm", "latent"])
+def test_labels_held_out_obey_the_constraints(make):
+    X, y = corpus(labels="ab", n=10)
+    y = [["a" for _ in own] for own in y]
+    k = next(i for i, own in enumerate(y) if len(own) > 1)
+    y[k][:2] = ["b", "a"]
+    rules = [("a", "a"), ("b", "b"), ("a", "b")]
+    for seed in range(5):
+        tagger = make(constraints=rules, early_stopping=True, validation_fraction=0.5, random_state=seed)
+        with pytest.raises(ValueError, match=rf"y\[{k}\]\[1\] is 'a', which can't follow 'b'"):
+            tagger.fit(X, y)
+
+
 def test_unknown_labels_that_stand_for_too_many_ngrams():
     X, y = corpus(labels="abcdefghijklmnopqrstuvwxyz")
     with pytest.raises(ModelTooLargeError, match="unknown labels"):
