@@ -16,7 +16,7 @@ def beam_search(
     n_labels: int,
     history: int,
     width: int,
-    clamp: np.ndarray | None = None,
+    may: np.ndarray | None = None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Label sequences that are built from left to right, of which the `width` best are kept at each token.
 
@@ -27,8 +27,9 @@ def beam_search(
         for none, gives the log-probabilities of the labels that follow, (n_rows, n_labels).
     offsets : ndarray of int64 of shape (n_sequences + 1,)
     n_labels, history, width : int
-    clamp : ndarray of int32 of shape (n_tokens,), default=None
-        Label id each token is held to, -1: free.
+    may : ndarray of bool of shape (n_tokens, n_labels), default=None
+        Labels that a token may have; None: any. They should lead on to labels that later tokens may have: the beam does
+        not look ahead.
 
     Returns
     -------
@@ -50,10 +51,8 @@ def beam_search(
         token = offsets[order[:n]] + t
         n_kept = score.shape[1]
         following = log_prob(np.repeat(token, n_kept), before.reshape(-1, history)).reshape(n, n_kept, n_labels)
-        if clamp is not None:
-            held = clamp[token]
-            closed = (held[:, None] != -1) & (held[:, None] != np.arange(n_labels)[None, :])
-            following = np.where(closed[:, None, :], -np.inf, following)
+        if may is not None:
+            following = np.where(may[token][:, None, :], following, -np.inf)
         candidates = (score[:, :, None] + following).reshape(n, -1)
         best = np.argsort(-candidates, axis=1, kind="stable")[:, :width]
         score = np.take_along_axis(candidates, best, axis=1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._scorers.circuit import Inputs
-from .._scorers.local import LocalScorer
+from .._scorers.local import LocalScorer, tokens_after
 from .._threads import Workers
 from .chain import ChainObjective, Chunk
 
@@ -197,8 +197,7 @@ class LocalObjective(ChainObjective):
         scorer = self.scorer
         inputs, n_rows = Inputs.of(chunk.design, chunk.offsets), len(rows.token)
         out, step = np.empty((n_rows, scorer.n_labels)), scorer.block_tokens
-        last = np.zeros(len(chunk.codes), dtype=bool)
-        last[chunk.offsets[1:][np.diff(chunk.offsets) > 0] - 1] = True
+        after = tokens_after(chunk.offsets)
 
         def task(first: int) -> None:
             end = min(first + step, n_rows)
@@ -209,7 +208,7 @@ class LocalObjective(ChainObjective):
                 columns = [c[token - low] for c in columns]
             part = None if kept is None else [None if k is None else k.rows(first, end) for k in kept]
             logits = scorer.logits(prepared, columns, history, part)
-            out[first:end] = scorer.log_prob(*logits, history, last[token])
+            out[first:end] = scorer.log_prob(*logits, history, after[token])
 
         for _ in workers.map(task, range(0, n_rows, step)):
             pass

@@ -9,6 +9,7 @@ scores become probabilities token by token (Ratajczak, Tschiatschek and Pernkopf
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,16 +23,22 @@ from .design import Design
 if TYPE_CHECKING:
     from .._lattice import NgramSpace, Topology
 
-__all__ = ["LocalScorer"]
+__all__ = ["LocalScorer", "tokens_after"]
 
 _KEPT_BYTES = 1 << 26
+
+
+def tokens_after(offsets: np.ndarray) -> np.ndarray:
+    """How many tokens of its sequence follow each token."""
+    return np.repeat(offsets[1:], np.diff(offsets)) - np.arange(int(offsets[-1])) - 1
 
 
 class LocalScorer:
     """Log-probabilities of labels, for rows that are a token and a history each.
 
     A history is a row of label ids, the last label first, `n_labels` where there is none. Forbidden labels have
-    probability zero, those that are left share it.
+    probability zero, those that are left share it. A label after which the sequence can't be brought to an allowed end
+    is forbidden too: else its share would be lost, and probabilities of label sequences would not add up to one.
 
     Parameters
     ----------
@@ -71,6 +78,7 @@ class LocalScorer:
         self.sparse = sparse
         self.best = best
         self.n_labels = topology.n_labels
+        self._ways = np.empty((0, self.n_labels), dtype=bool)
 
     @property
     def width(self) -> int:
@@ -144,9 +152,9 @@ class LocalScorer:
             total += circuit.up(own, rows, None if kept is None else kept[k])
         return total, total if self.best is None else joint
 
-    def log_prob(self, total: np.ndarray, joint: np.ndarray, history: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Log-probabilities of labels, (n_rows, n_labels), from `logits`; `last`: rows at the ends of sequences."""
-        mask = self.mask(history, last)
+    def log_prob(self, total: np.ndarray, joint: np.ndarray, history: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Log-probabilities of labels, (n_rows, n_labels), from `logits`; `after`: tokens that follow each row's."""
+        mask = self.mask(history, after)
         if mask is not None:
             total = np.where(mask, total, -np.inf)
             joint = np.where(mask, joint, -np.inf)
@@ -156,16 +164,34 @@ class LocalScorer:
             norm = top + np.log(np.exp(total - top).sum(axis=1, keepdims=True))
         return np.where(np.isneginf(norm), -np.inf, joint - np.where(np.isneginf(norm), 0.0, norm))
 
-    def mask(self, history: np.ndarray, last: np.ndarray) -> np.ndarray | None:
+    def mask(self, history: np.ndarray, after: np.ndarray) -> np.ndarray | None:
         """Labels that may come, bool of (n_rows, n_labels); None: all."""
         if self.allowed is None and self.ends is None:
             return None
         mask = np.ones((len(history), self.n_labels), dtype=bool)
         if self.allowed is not None:
             mask &= self.allowed[history[:, 0]]
-        if self.ends is not None:
-            mask[last] &= self.ends
+        if self.has_dead_ends:
+            mask &= self._ways_on(int(after.max(initial=0)))[after]
         return mask
+
+    @cached_property
+    def has_dead_ends(self) -> bool:
+        """Whether there are labels that a sequence can't end with, or that nothing may follow."""
+        return self.ends is not None or (self.allowed is not None and not self.allowed[:-1].any(axis=1).all())
+
+    def _ways_on(self, n: int) -> np.ndarray:
+        """Labels after which just 0, 1, ... n more can follow, the last one at an allowed end, (n + 1, n_labels)."""
+        known = self._ways
+        if len(known) <= n:
+            out = np.ones((max(n + 1, 2 * len(known)), self.n_labels), dtype=bool)
+            out[: len(known)] = known
+            if not len(known) and self.ends is not None:
+                out[0] = self.ends
+            for k in range(max(1, len(known)), len(out)):
+                out[k] = out[k - 1].any() if self.allowed is None else (self.allowed[:-1] & out[k - 1]).any(axis=1)
+            self._ways = known = out
+        return known
 
     def add_gradient(
         self,
@@ -234,14 +260,13 @@ class LocalScorer:
         inputs, n = Inputs.of(design, offsets), design.shape[0]
         node, arc = np.zeros((n, top.n_states)), np.full((n, top.n_arcs), -np.inf)
         full = np.diff(offsets) > 0
-        firsts, last = offsets[:-1][full], np.zeros(n, dtype=bool)
-        last[offsets[1:][full] - 1] = True
+        firsts, after = offsets[:-1][full], tokens_after(offsets)
         columns, histories = self.columns(prepared, inputs, 0, n), self._histories()
 
         def given(rows, history: np.ndarray) -> np.ndarray:
             own = [c[rows].copy() for c in columns]
             history = np.broadcast_to(history, (len(own[0]), self.width))
-            return self.log_prob(*self.logits(prepared, own, history), history, last[rows])
+            return self.log_prob(*self.logits(prepared, own, history), history, after[rows])
 
         node[firsts] = -np.inf
         if len(firsts):
@@ -279,8 +304,8 @@ class LocalScorer:
         columns = [np.repeat(c, len(states), axis=0) for c in self.columns(prepared, inputs, token, token + 1)]
         kept = self.keep_always(len(states))
         total, joint = self.logits(prepared, columns, states, kept)
-        last = np.full(len(states), token + 1 == int(offsets[-1]))
-        log_prob, asked = self.log_prob(total, joint, states, last), wanted != 0
+        after = np.full(len(states), int(offsets[-1]) - token - 1)
+        log_prob, asked = self.log_prob(total, joint, states, after), wanted != 0
         # The normaliser of a history sees the features too.
         slope = wanted - np.exp(log_prob) * wanted.sum(axis=1, keepdims=True)
         out = Parts()

@@ -15,7 +15,7 @@ from .._decoding.beam import beam_search
 from .._objective import Chunk, LocalObjective, TooManyHistories
 from .._scorers import Design
 from .._scorers.circuit import Inputs
-from .._scorers.local import LocalScorer
+from .._scorers.local import LocalScorer, tokens_after
 from .._sequences import SequenceMatrix
 from .._threads import BLOCK_TOKENS, CHUNK_BYTES, Workers, cut_by_tokens, one_blas_thread
 from ..metrics import get_chunks
@@ -65,7 +65,7 @@ class Beams:
             rows = slice(int(corpus.offsets[bounds[0]]), int(corpus.offsets[bounds[1]]))
             offsets = corpus.offsets[bounds[0] : bounds[1] + 1] - rows.start
             following = _following(scorer, prepared, whole.rows(rows.start, rows.stop), offsets)
-            held = None if clamp is None else clamp[rows]
+            held = None if clamp is None else self._ways(clamp[rows], offsets)
             return beam_search(following, offsets, scorer.n_labels, scorer.width, width, held)
 
         whole = Design(corpus.values)
@@ -82,6 +82,23 @@ class Beams:
                     why = f"the {rules} leave no label sequence that the beam finds; a larger beam_width may"
                 raise ValueError(f"X[{i}]: {why}")
         return found
+
+    def _ways(self, clamp: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Labels from which those held at later tokens, and an allowed end, can be reached, (n_tokens, n_labels)."""
+        model, at = self.model, np.arange(self.model.n_labels)
+        may = (clamp[:, None] == -1) | (clamp[:, None] == at)
+        ends = offsets[1:][np.diff(offsets) > 0] - 1
+        if model.end_allowed is not None:
+            may[ends] &= model.end_allowed
+        if model.moves is not None:
+            last = np.zeros(len(may), dtype=bool)
+            last[ends] = True
+            for t in np.flatnonzero(~last)[::-1].tolist():
+                if not may[t + 1].all():
+                    may[t] &= (model.moves & may[t + 1]).any(axis=1)
+                else:
+                    may[t] &= model.moves.any(axis=1)
+        return may
 
     def log_likelihood(self, corpus: SequenceMatrix, codes: np.ndarray) -> np.ndarray:
         """log P(labels) of each sequence, exact; unknown labels are summed out.
@@ -186,8 +203,7 @@ def _following(scorer: LocalScorer, prepared: list, design: Design, offsets: np.
     """Log-probabilities of the labels that follow (see `beam_search`)."""
     inputs, n = Inputs.of(design, offsets), design.shape[0]
     columns = scorer.columns(prepared, inputs, 0, n)
-    last = np.zeros(n, dtype=bool)
-    last[offsets[1:][np.diff(offsets) > 0] - 1] = True
+    after = tokens_after(offsets)
     step = max(1, _ROWS_BYTES // (8 * max(1, sum(c.n_leaves for c in scorer.circuits))))
 
     def following(token: np.ndarray, history: np.ndarray) -> np.ndarray:
@@ -196,7 +212,7 @@ def _following(scorer: LocalScorer, prepared: list, design: Design, offsets: np.
             rows, own = token[first : first + step], history[first : first + step]
             with np.errstate(over="ignore", invalid="ignore"):  # told with the sequence
                 logits = scorer.logits(prepared, [c[rows] for c in columns], own)
-                out[first : first + step] = scorer.log_prob(*logits, own, last[rows])
+                out[first : first + step] = scorer.log_prob(*logits, own, after[rows])
         return out
 
     return following

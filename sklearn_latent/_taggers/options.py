@@ -90,7 +90,7 @@ def latent_counts(n_latent: int | Mapping, classes: list) -> np.ndarray:
         If a count alone is beyond any machine.
     """
     counts = n_latent.values() if isinstance(n_latent, Mapping) else [n_latent]
-    if any(isinstance(count, Integral) and count > _MOST_LATENT for count in counts):
+    if any(isinstance(count, Integral) and int(count) > _MOST_LATENT for count in counts):
         raise ModelTooLargeError(
             f"n_latent asks for more than {_MOST_LATENT:,} latent states of a label, more parameters and bytes than "
             "any machine has; a smaller n_latent makes the model smaller"

@@ -53,7 +53,8 @@ def test_beam(lengths, n_labels, history, width, forbidden, held, seed):
             before = (label, *before[:-1])
         return total
 
-    found = beam_search(log_prob, offsets, n_labels, history, width, clamp)
+    may = None if clamp is None else (clamp[:, None] == -1) | (clamp[:, None] == np.arange(n_labels))
+    found = beam_search(log_prob, offsets, n_labels, history, width, may)
     assert len(found) == len(lengths)
     for (codes, scores), first, length in zip(found, offsets.tolist(), lengths, strict=False):
         assert codes.shape == (len(scores), length)

@@ -75,14 +75,19 @@ class Local:
                 total = total + network(self.tagger, k, np.concatenate([*window, *history]), best=best)
             last = self.classes[before[-1]] if before else None
             for c, label in enumerate(self.classes):
-                ends = t + 1 == len(self.x) and not self.allowed(label, None)
-                if not self.allowed(last, label) or ends:
+                if not self.allowed(last, label) or not self.can_end(label, len(self.x) - t - 1):
                     total[c] = -np.inf
             totals.append(total)
         norm = logsumexp(totals[0])
         out = tuple(np.full(n, -np.inf) if norm == -np.inf else total - norm for total in totals)
         self.given[t, before[-max(1, self.tagger.order) :]] = out
         return out
+
+    def can_end(self, label, n):
+        """Whether `n` more labels can follow, the last one at an allowed end."""
+        if not n:
+            return self.allowed(label, None)
+        return any(self.allowed(label, other) and self.can_end(other, n - 1) for other in self.classes)
 
     def ranked(self):
         return sorted(((list(y), p) for y, p in self.prob.items()), key=lambda item: -item[1])
@@ -386,3 +391,40 @@ def test_features_beyond_single_precision_are_named():
         pytest.raises(ValueError, match=r"X\[1\]: its scores are beyond what floating point"),
     ):
         tagger.predict(X)
+
+
+DEAD = [("a", "a"), ("a", "b"), ("b", "b"), ("b", "c"), ("c", "c"), (None, "a"), ("c", None)]
+
+
+@pytest.mark.parametrize("way", ["lattice", "beam"])
+def test_constraints_with_dead_ends_lose_no_probability(way, monkeypatch):
+    """Training, lattice and beam see one model, in which label sequences that can be have all probability."""
+    if way == "beam":
+        monkeypatch.setattr(spn_model, "MOST_ARCS", 0)
+    rng = np.random.default_rng(1)
+    y = [list(rng.choice(["aabc", "abbc", "abcc"])) for _ in range(20)]
+    X = [rng.normal(size=(4, 2)) for _ in y]
+    tagger = SPNCRFTagger.memm(order=1, sigma=np.inf, constraints=DEAD, solver="lbfgs", max_iter=20, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        tagger.fit(X, y)
+    np.testing.assert_allclose(tagger.objective_, -tagger.log_likelihood(X, y).sum(), rtol=1e-9)
+    three = [list(own) for own in ("aabc", "abbc", "abcc")]
+    total = sum(np.exp(tagger.log_likelihood([X[0]], [own])[0]) for own in three)
+    np.testing.assert_allclose(total, 1.0, rtol=1e-12)
+    np.testing.assert_allclose(sum(p for _, p in tagger.predict_nbest(X[:1], 9)[0]), 1.0, rtol=1e-12)
+
+
+def test_a_beam_looks_ahead_to_labels_that_are_held():
+    """None of the few that it keeps may be a dead end for what comes."""
+    types = 40
+    labels = ["O", *(f"{p}-T{i}" for i in range(types) for p in "BI")]
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(len(labels), 2)) for _ in range(2)]
+    tagger = SPNCRFTagger.memm(order=8, constraints="iob2", max_iter=1, beam_width=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        tagger.fit(X, [labels] * 2)
+    for i in range(types):
+        found = tagger.predict([X[0][:6]], fixed=[[None] * 4 + [f"I-T{i}", None]])[0]
+        assert found[4] == f"I-T{i}" and found[3] in (f"B-T{i}", f"I-T{i}")
