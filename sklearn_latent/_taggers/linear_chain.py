@@ -13,7 +13,6 @@ from .._lattice import latent_topology
 from .._objective import ChainObjective, Chunk
 from .._scorers import Design
 from .._scorers.support import full_support, observed_support
-from .._threads import Workers, one_blas_thread
 from .model import LinearChainModel, check_size, fits, latent_weights
 from .options import allowed_moves, edge_feature_indices, latent_counts, prior_scale
 from .training import TrainingSet, refuse_forbidden
@@ -57,12 +56,7 @@ def build(tagger, data: TrainingSet) -> tuple[LinearChainModel, ChainObjective, 
     objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma), split=tagger.solver == "lbfgs")
     check_size(objective.packing.size, S)
     if tagger.constraints is not None:
-        width, block = objective.scorer.row_bytes, objective.scorer.block_tokens
-        for part in data.parts:
-            own = chunks if part is data else part.chunks(width, block)
-            with one_blas_thread(), Workers(tagger.n_jobs) as workers:
-                i = objective.impossible_sequence(np.zeros(objective.packing.size), own, workers)
-            refuse_forbidden(part, i, moves, start_allowed, end_allowed)
+        refuse_forbidden(tagger, objective, data, moves, start_allowed, end_allowed)
     return model, objective, chunks
 
 

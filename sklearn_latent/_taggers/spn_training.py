@@ -13,12 +13,11 @@ import scipy.sparse as sp
 from .._lattice import all_ngrams, seen_ngrams
 from .._objective import ChainObjective, Chunk, LocalObjective
 from .._objective.local import MOST_HISTORIES
-from .._threads import Workers, one_blas_thread
 from ..exceptions import ModelTooLargeError
 from .model import TRAINING_VECTORS, machine_memory
 from .options import allowed_moves, latent_counts, prior_scale
 from .spn_model import LocalModel, NetworkShape, SPNModel
-from .training import TrainingSet, refuse_forbidden
+from .training import TrainingSet, first_impossible, refuse_forbidden
 
 __all__ = ["build_local", "build_spn", "check_later", "factor_sizes", "network_shape"]
 
@@ -137,8 +136,7 @@ def build_spn(tagger, data: TrainingSet) -> tuple[SPNModel, ChainObjective, list
     objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
     chunks = data.chunks(objective.scorer.row_bytes, objective.scorer.block_tokens)
     if tagger.constraints is not None:
-        for part in data.parts:
-            refuse_forbidden(part, _impossible(tagger, model, part), moves, start_allowed, end_allowed)
+        refuse_forbidden(tagger, model.featureless(), data, moves, start_allowed, end_allowed)
     return model, objective, chunks
 
 
@@ -168,8 +166,7 @@ def build_local(tagger, data: TrainingSet) -> tuple[LocalModel, LocalObjective, 
     objective = model.objective(sp.issparse(matrix.values), prior_scale(tagger.sigma))
     chunks = data.chunks(objective.scorer.row_bytes, objective.scorer.block_tokens)
     if tagger.constraints is not None:
-        for part in data.parts:
-            refuse_forbidden(part, _impossible(tagger, model, part), *rules)
+        refuse_forbidden(tagger, model.featureless(), data, *rules)
     return model, objective, chunks
 
 
@@ -183,7 +180,7 @@ def check_later(tagger, model: SPNModel | LocalModel, data: TrainingSet) -> None
     forbid = isinstance(model, SPNModel) and model.forbid
     if model.moves is None and not forbid:
         return
-    i = _impossible(tagger, model, data)
+    i = first_impossible(tagger, model.featureless(), data)
     if i is not None:
         why = "the constraints forbid them"
         if forbid:
@@ -206,14 +203,6 @@ def _check_unknown(data: TrainingSet, order: int) -> None:
             f"y[{int(data.numbers[i])}] has {most} unknown labels among {order} in a row: with normalization='local' "
             f"that leaves {len(data.classes)} ** {most} histories to sum over, more than {MOST_HISTORIES}"
         )
-
-
-def _impossible(tagger, model: SPNModel | LocalModel, data: TrainingSet) -> int | None:
-    """Position of the first sequence whose labels have probability zero, or None."""
-    objective = model.featureless()
-    chunks = data.chunks(objective.scorer.row_bytes)
-    with one_blas_thread(), Workers(tagger.n_jobs) as workers:
-        return objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
 
 
 def _check_length(n: int, n_labels: int) -> None:

@@ -15,7 +15,16 @@ from .._sequences import SequenceMatrix
 from .._threads import Workers, one_blas_thread
 from .options import prior_scale
 
-__all__ = ["Earlier", "TrainingSet", "make_stepper", "random_start", "refuse_forbidden", "run_pass", "train"]
+__all__ = [
+    "Earlier",
+    "TrainingSet",
+    "first_impossible",
+    "make_stepper",
+    "random_start",
+    "refuse_forbidden",
+    "run_pass",
+    "train",
+]
 
 
 @dataclass(frozen=True)
@@ -74,13 +83,11 @@ def train(
     tagger, data: TrainingSet, rng: np.random.RandomState, earlier: Earlier | None = None
 ) -> tuple[Any, Result, list[float]]:
     """Fit a model; returns it, how the solver ended, and the scores of the validation part after each iteration."""
-    held_out = None
     if tagger.early_stopping:
         data = _split(data, tagger.validation_fraction, rng)
-        held_out = data.rest
     model, objective, chunks = tagger._build(data)
     with one_blas_thread(), Workers(tagger.n_jobs) as workers:
-        score = None if held_out is None else _validation_score(objective, held_out, workers)
+        score = None if data.rest is None else _validation_score(objective, data.rest, workers)
         best: tuple[Result, list[float]] | None = None
         restarts = tagger.n_init if earlier is None and not model.one_optimum else 1
         for k in range(restarts):
@@ -208,15 +215,33 @@ def _validation_score(objective, data: TrainingSet, workers: Workers):
     return score
 
 
-def refuse_forbidden(data: TrainingSet, i: int | None, moves, start, end) -> None:
-    """Say where the constraints forbid the labels of sequence `i`, if there is one.
+def first_impossible(tagger, objective, data: TrainingSet) -> int | None:
+    """Position of the first sequence whose labels have probability zero when all weights are zero, or None."""
+    chunks = data.chunks(objective.scorer.row_bytes)
+    with one_blas_thread(), Workers(tagger.n_jobs) as workers:
+        return objective.impossible_sequence(np.zeros(objective.packing.size), chunks, workers)
+
+
+def refuse_forbidden(tagger, objective, data: TrainingSet, moves, start, end) -> None:
+    """Say where the constraints forbid labels that are learnt from or held out.
 
     Raises
     ------
     ValueError
     """
-    if i is None:
-        return
+    for part in data.parts:
+        i = first_impossible(tagger, objective, part)
+        if i is not None:
+            _refuse(part, i, moves, start, end)
+
+
+def _refuse(data: TrainingSet, i: int, moves, start, end) -> None:
+    """Say where the constraints forbid the labels of sequence `i`.
+
+    Raises
+    ------
+    ValueError
+    """
     classes, codes = data.classes, data.codes[data.X.offsets[i] : data.X.offsets[i + 1]]
     i = int(data.numbers[i])
     label = [None if c < 0 else classes[c] for c in codes.tolist()]
